@@ -1,0 +1,100 @@
+// Package push holds the words in which the sender and a vendor speak to each
+// other: a message, its result, and the schedule of retries. It is pure: no
+// network, no database, no queue. Each vendor is a package of its own below.
+package push
+
+import (
+	"context"
+	"time"
+)
+
+// Kind says at which vendor an address lives.
+type Kind string
+
+// KindHTTP is the generic HTTP vendor.
+const KindHTTP Kind = "http"
+
+// Message is one call to a vendor: what to tell, and whom.
+type Message struct {
+	NoticeID   int64     // 0 for a test send
+	DeviceID   int64     // the product's number of the device
+	Key        string    // Idempotency-Key, the same over retries and restarts
+	Kind       Kind      // which vendor the address belongs to
+	Token      string    // the address at the vendor
+	Platform   string    // android, ios or web
+	Title      string    // NFC, line ends are LF
+	Body       string    // NFC, line ends are LF
+	Link       string    // empty: none
+	ExpiresAt  time.Time // after this the vendor must not deliver it any more
+	CollapseID string    // a phone replaces a message with the same one
+}
+
+// Outcome says what a vendor's answer means for the delivery.
+type Outcome string
+
+// The outcomes. Only Transient is charged to the delivery's schedule.
+const (
+	Sent      Outcome = "sent"      // the vendor took it
+	Transient Outcome = "transient" // not now; charged, the schedule decides
+	Wait      Outcome = "wait"      // not now; not charged, after RetryAfter or the schedule
+	Permanent Outcome = "permanent" // never; failed at once
+	Dead      Outcome = "dead"      // never, and the address is gone: the device is disabled
+	Settings  Outcome = "settings"  // our own settings are wrong: pause the vendor, charge nobody
+	Suspect   Outcome = "suspect"   // permanent alone; settings when several devices in a row say it (403)
+)
+
+// Reason is the closed list of what a vendor's answer can be the reason for.
+// The ledger knows these and some of its own.
+type Reason string
+
+// The reasons that a vendor's answer gives.
+const (
+	TokenExpired       Reason = "token_expired"       // 410
+	Rejected           Reason = "rejected"            // any other 4xx, or 2xx with an error in it
+	VendorError        Reason = "vendor_error"        // 5xx, 408, 409, 425
+	RateLimited        Reason = "rate_limited"        // 429
+	Timeout            Reason = "timeout"             // no answer in time, or one that is not an answer
+	Unreachable        Reason = "unreachable"         // no connection, or it broke
+	CredentialsRefused Reason = "credentials_refused" // 401, 3xx, several 403 in a row
+)
+
+// Result is a vendor's answer, as a value. The zero Result is not valid.
+type Result struct {
+	Outcome    Outcome
+	Reason     Reason        // empty when Sent
+	Status     int           // HTTP status; 0 when nobody answered
+	Code       string        // the vendor's own code, raw, at most 64 bytes
+	Message    string        // the vendor's own words, raw, at most 500 bytes, valid UTF-8
+	MessageID  string        // the vendor's number for it, where there is one
+	RetryAfter time.Duration // 0: the vendor named none; at most 1 h
+	Doubt      bool          // the call was written and no answer came: it may have been delivered
+}
+
+// NoAnswerError says that a call ended without an answer, so nobody knows.
+type NoAnswerError struct {
+	Written bool   // the request may have reached the vendor
+	Timeout bool   // a limit ended it, as opposed to a broken or refused connection
+	Code    string // a short word for what happened, such as not_json or reset
+	Err     error
+}
+
+func (e *NoAnswerError) Error() string { return "no answer: " + e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *NoAnswerError) Unwrap() error { return e.Err }
+
+// Vendor sends one message by one call. The answer is a value; an error means
+// that nobody knows the end, and is a *NoAnswerError (see ResultOf). Send never
+// retries by itself and returns within its own limit. It may be called by many
+// goroutines at once.
+type Vendor interface {
+	Kind() Kind
+	Send(ctx context.Context, m Message) (Result, error)
+	// Limits tells how large a message may be, so that compose can check it.
+	Limits() Limits
+}
+
+// Limits is what a vendor accepts.
+type Limits struct {
+	PayloadBytes int // title, body and link as the vendor counts them, in bytes
+}
