@@ -1,0 +1,27 @@
+-- A device is an address at a vendor, with consent.
+
+CREATE TABLE device (
+    id              bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    kind            text NOT NULL DEFAULT 'http' CHECK (kind IN ('http')),  -- the vendor it belongs to
+    token           text,                        -- null once erased or taken over by another row
+    token_hash      bytea UNIQUE,                -- SHA-256 of the token
+    platform        text NOT NULL CHECK (platform IN ('android', 'ios', 'web')),
+    person          text,                        -- the API's "user"
+    tags            text[] NOT NULL DEFAULT '{}',
+    consent         boolean NOT NULL DEFAULT true,
+    installation    text UNIQUE,
+    disabled_at     timestamptz,
+    disabled_reason text CHECK (disabled_reason IN ('token_expired', 'replaced', 'admin')),
+    erased_at       timestamptz,
+    registered_at   timestamptz NOT NULL DEFAULT now(),  -- the last PUT
+    created_at      timestamptz NOT NULL DEFAULT now(),
+    updated_at      timestamptz NOT NULL DEFAULT now(),
+    CHECK ((token IS NULL) = (token_hash IS NULL)),
+    CHECK (token IS NOT NULL OR erased_at IS NOT NULL OR disabled_at IS NOT NULL),
+    CHECK ((disabled_at IS NULL) = (disabled_reason IS NULL))
+);
+CREATE INDEX device_person ON device (person, id) WHERE person IS NOT NULL;
+
+---- create above / drop below ----
+
+DROP TABLE device;
