@@ -1,0 +1,242 @@
+// The script of the panel. Every page works without it. It adds: buttons that
+// cannot be pressed twice, a banner whenever an answer is late, lost or not
+// ours, times in the reader's zone, and polls that survive an outage.
+// The texts come from the page (#words), so that they can be translated there.
+(function () {
+  "use strict";
+
+  const words = document.getElementById("words").dataset;
+  const banner = document.getElementById("banner");
+
+  const fill = (text, values) => text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
+  const each = (root, selector, act) => {
+    if (root.matches?.(selector)) act(root);
+    root.querySelectorAll(selector).forEach(act);
+  };
+
+  // ---- the banner ---------------------------------------------------------
+
+  function show(text) {
+    const p = document.createElement("p");
+    p.textContent = text;
+    const close = document.createElement("button");
+    close.type = "button";
+    close.className = "close";
+    close.textContent = words.dismiss;
+    close.addEventListener("click", () => banner.replaceChildren());
+    const box = document.createElement("div");
+    box.className = "note note-bad";
+    box.setAttribute("role", "alert");
+    box.append(p, close);
+    banner.replaceChildren(box);
+    banner.scrollIntoView({ block: "nearest" });
+  }
+
+  const isPoll = (elt) => elt.hasAttribute("data-poll");
+  const isOurs = (xhr) => xhr.getResponseHeader("X-Bongsu") === "1";
+
+  function failed(elt, text, status) {
+    if (isPoll(elt)) pollFailed(elt, status);
+    else show(text);
+  }
+
+  document.addEventListener("htmx:timeout", (e) => failed(e.detail.elt, words.timeout, words.noanswer));
+  document.addEventListener("htmx:sendError", (e) => failed(e.detail.elt, words.lost, words.noanswer));
+  document.addEventListener("htmx:onLoadError", (e) => failed(e.detail.elt, words.lost, words.noanswer));
+
+  // Before anything in an answer is believed, its header must say that it is
+  // ours: a proxy's page is never inserted and its headers never obeyed.
+  document.addEventListener("htmx:beforeOnLoad", (e) => {
+    const { xhr, elt } = e.detail;
+    if (isOurs(xhr)) return;
+    e.preventDefault();
+    failed(elt, fill(words.foreign, { status: xhr.status }), xhr.status);
+  });
+
+  // Our own error answers carry a short text made for the banner. Field errors
+  // (422) go where the form asked for.
+  document.addEventListener("htmx:beforeSwap", (e) => {
+    const d = e.detail;
+    keepOpen(d.target);
+    if (d.xhr.status < 400 || d.xhr.status === 422) {
+      if (isPoll(d.requestConfig.elt)) pollWorked(d.requestConfig.elt);
+      else banner.replaceChildren();
+      return;
+    }
+    const elt = d.requestConfig.elt;
+    if (isPoll(elt)) {
+      pollFailed(elt, d.xhr.status);
+      if (d.xhr.status !== 401) return;
+      elt.dataset.stopped = "true";
+    }
+    d.shouldSwap = true;
+    d.target = banner;
+    d.swapOverride = "innerHTML show:top";
+  });
+
+  // ---- submit buttons -----------------------------------------------------
+
+  const submits = (form) => Array.from(form.elements).filter((b) => b.type === "submit");
+  let pressed = null;
+
+  function disable(form) {
+    pressed = document.activeElement;
+    form.setAttribute("aria-busy", "true");
+    submits(form).forEach((b) => { b.disabled = true; });
+  }
+
+  function enable(form) {
+    form.removeAttribute("aria-busy");
+    submits(form).forEach((b) => { b.disabled = b.hasAttribute("data-off"); });
+    if (pressed?.isConnected && document.activeElement === document.body) pressed.focus();
+  }
+
+  document.addEventListener("htmx:beforeRequest", (e) => {
+    const elt = e.detail.elt;
+    if (elt.matches("form")) disable(elt);
+    if (isPoll(elt) && (document.hidden || elt.dataset.stopped)) e.preventDefault();
+  });
+  document.addEventListener("htmx:afterRequest", (e) => {
+    const { elt, keepIndicators } = e.detail;
+    if (elt.matches("form") && !keepIndicators) enable(elt);
+  });
+
+  // A form that is sent without htmx: its buttons go off once the browser has
+  // read them.
+  document.addEventListener("submit", (e) => {
+    const form = e.target;
+    if (e.defaultPrevented || form.method !== "post") return;
+    setTimeout(() => disable(form), 0);
+  });
+
+  // A page out of the browser's cache shows what was, with its buttons off.
+  window.addEventListener("pageshow", (e) => { if (e.persisted) location.reload(); });
+
+  // ---- polls --------------------------------------------------------------
+
+  const noteOf = (elt) => document.getElementById(elt.dataset.poll);
+  let lastGood = new Date();
+
+  function pollFailed(elt, status) {
+    const note = noteOf(elt);
+    if (!note) return;
+    note.textContent = fill(words.stale, { time: clock(lastGood, false), status });
+    note.hidden = false;
+  }
+
+  function pollWorked(elt) {
+    lastGood = new Date();
+    const note = noteOf(elt);
+    if (note && !note.hidden) {
+      note.hidden = true;
+      note.textContent = "";
+    }
+  }
+
+  // 204: nothing has changed, so nothing is swapped.
+  document.addEventListener("htmx:afterRequest", (e) => {
+    const { elt, xhr } = e.detail;
+    if (isPoll(elt) && xhr?.status === 204 && isOurs(xhr)) pollWorked(elt);
+  });
+
+  document.addEventListener("visibilitychange", () => {
+    if (!document.hidden) each(document, "[data-stopped]", (elt) => delete elt.dataset.stopped);
+  });
+
+  let open = [];
+  function keepOpen(target) {
+    open = Array.from(target?.querySelectorAll("details[open][id]") ?? [], (d) => d.id);
+  }
+
+  function announce(elt) {
+    const said = document.getElementById("announce");
+    if (said && said.textContent !== elt.dataset.announce) said.textContent = elt.dataset.announce;
+  }
+
+  // ---- times --------------------------------------------------------------
+
+  const shape = { year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit",
+    second: "2-digit", hourCycle: "h23", timeZoneName: "short" };
+
+  function clock(date, withDay, digits) {
+    const options = digits ? { ...shape, fractionalSecondDigits: digits } : shape;
+    const p = {};
+    new Intl.DateTimeFormat("en-US", options).formatToParts(date).forEach((x) => { p[x.type] = x.value; });
+    const time = `${p.hour}:${p.minute}:${p.second}${p.fractionalSecond ? "." + p.fractionalSecond : ""} ${p.timeZoneName}`;
+    return withDay ? `${p.year}-${p.month}-${p.day} ${time}` : time;
+  }
+
+  function localTime(elt) {
+    const date = new Date(elt.dateTime);
+    if (isNaN(date) || elt.title) return;
+    elt.title = elt.textContent;
+    elt.textContent = clock(date, elt.dataset.show !== "time", elt.dateTime.includes(".") ? 3 : undefined);
+  }
+
+  // ---- typing -------------------------------------------------------------
+
+  const text = (input) => input.value.replace(/\r\n?/g, "\n").normalize("NFC").trim();
+  const bytes = (s) => new TextEncoder().encode(s).length;
+
+  // An output with data-bytes-of="title body" counts these fields together.
+  function count(output) {
+    const all = output.dataset.bytesOf.split(" ").map((id) => document.getElementById(id)).map(text);
+    const sum = all.reduce((n, s) => n + bytes(s), 0);
+    const chars = all.reduce((n, s) => n + Array.from(s).length, 0);
+    const limit = Number(output.dataset.limit);
+    output.textContent = fill(words.count, {
+      chars: chars.toLocaleString("en-US"), bytes: sum.toLocaleString("en-US"), limit: limit.toLocaleString("en-US") });
+    output.classList.toggle("over", sum > limit);
+  }
+
+  function mirror(elt) {
+    const input = document.getElementById(elt.dataset.mirror);
+    elt.textContent = text(input) || elt.dataset.empty;
+  }
+
+  document.addEventListener("input", () => {
+    each(document, "[data-bytes-of]", count);
+    each(document, "[data-mirror]", mirror);
+  });
+
+  // ---- choosing rows ------------------------------------------------------
+
+  // A form with data-choose names its checkboxes; a button with data-chosen
+  // shows how many are on and is off while none is.
+  function chosen(form) {
+    const boxes = Array.from(form.querySelectorAll(`input[name="${form.dataset.choose}"]`));
+    const n = boxes.filter((b) => b.checked).length;
+    each(form, "[data-chosen]", (b) => {
+      b.textContent = fill(b.dataset.chosen, { n });
+      b.disabled = n === 0;
+      b.toggleAttribute("data-off", n === 0);
+    });
+    each(form, "[data-choose-all]", (all) => {
+      all.checked = n > 0 && n === boxes.length;
+      all.indeterminate = n > 0 && n < boxes.length;
+    });
+  }
+
+  document.addEventListener("change", (e) => {
+    const form = e.target.form;
+    if (!form?.dataset.choose) return;
+    if (e.target.hasAttribute("data-choose-all")) {
+      each(form, `input[name="${form.dataset.choose}"]`, (b) => { b.checked = e.target.checked; });
+    }
+    chosen(form);
+  });
+
+  // ---- what is new on the page --------------------------------------------
+
+  function dress(root) {
+    each(root, "time[datetime]", localTime);
+    each(root, "[data-bytes-of]", count);
+    each(root, "[data-mirror]", mirror);
+    each(root, "form[data-choose]", chosen);
+    each(root, "[data-needs-script]", (elt) => { elt.hidden = false; });
+    each(root, "[data-announce]", announce);
+    open.forEach((id) => { const d = document.getElementById(id); if (d) d.open = true; });
+  }
+
+  document.addEventListener("htmx:load", (e) => dress(e.detail.elt));
+})();
