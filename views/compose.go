@@ -1,0 +1,72 @@
+package views
+
+import "bongsu/views/ui"
+
+// Compose is the form for a new notice. It keeps what was typed.
+type Compose struct {
+	Shell
+	Title, Body, Link string
+	Category          string // info or ad
+	Platforms         []string
+	Tags              string            // as typed, with commas between
+	ExpiresAt         string            // as a datetime-local input writes it, in UTC
+	Wrong             map[string]string // field: what is wrong with it
+	Problem           string            // what is wrong with the whole; empty: nothing
+	ProblemHref       string            // where to look at the reason, such as the first notice
+	RepeatOf          string            // id of the notice that this repeats; empty: none
+	RepeatTitle       string
+	LimitBytes        int64 // title, body and link together, as the vendor counts
+	Audience          Audience
+}
+
+// Audience is how many devices match now.
+type Audience struct {
+	Known   bool
+	Devices int64
+	Wrong   string // what is wrong with the audience; empty: nothing
+}
+
+func (m Compose) platform(value, label string) ui.Option {
+	for _, p := range m.Platforms {
+		if p == value {
+			return ui.Option{Value: value, Label: label, On: true}
+		}
+	}
+	return ui.Option{Value: value, Label: label}
+}
+
+type composeText struct {
+	Title, TitleField, Body, Link, LinkHint, Category, Info, Ad string
+	Audience, Platforms, PlatformsHint, Tags, TagsHint          string
+	Expires, ExpiresHint, Send, SendAgain, Preview, PreviewHead string
+	Repeats, RepeatsHint, Fix, See, Size, EmptyTitle, EmptyBody string
+}
+
+func composeWords() composeText {
+	return composeText{
+		Title: "New notice", TitleField: "Title", Body: "Body", Link: "Link (optional)",
+		LinkHint: "Opened when the notice is tapped.", Category: "Category", Info: "Information", Ad: "Advertisement",
+		Audience: "Who gets it", Platforms: "Platforms", PlatformsHint: "None chosen means all of them.",
+		Tags: "Tags (optional)", TagsHint: "With commas between; a device with any of them gets the notice.",
+		Expires: "Ends at (optional, in UTC)", ExpiresHint: "Nothing is sent after that. Without it, a notice ends 24 hours after it was accepted, unless the settings say otherwise.",
+		Send: "Send", SendAgain: "Send it again", Preview: "Count and preview", PreviewHead: "On a phone",
+		Repeats: "This repeats", RepeatsHint: "It is a notice of its own: everybody in its audience gets it once more.",
+		Fix: "Nothing was sent. Mend what is marked and press again.", See: "Look at that notice",
+		Size:       "The vendor counts title, body and link together",
+		EmptyTitle: "Title", EmptyBody: "Body",
+	}
+}
+
+// audienceText says how many devices match.
+func audienceText(a Audience) string {
+	switch {
+	case a.Wrong != "":
+		return a.Wrong
+	case !a.Known:
+		return "How many devices match is not known right now. The notice can be sent all the same."
+	case a.Devices == 0:
+		return "No device matches now. A notice to nobody finishes at once."
+	default:
+		return ui.Of(a.Devices, "device matches", "devices match") + " now."
+	}
+}

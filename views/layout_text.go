@@ -1,0 +1,47 @@
+package views
+
+import "bongsu/views/ui"
+
+type layoutText struct {
+	Product, Skip, Nav, SignOut, Footer, Dismiss                   string
+	Notices, Compose, Devices, Archive, Queues, Status             string
+	Timeout, Lost, Foreign, NoAnswer, Stale, Count                 string
+	Resume, PausedSince, NextProbe, VendorSays, Waiting, KeepAgree string
+}
+
+func layoutWords() layoutText {
+	return layoutText{
+		Product: "Bongsu", Skip: "Skip to the content", Nav: "Main", SignOut: "Sign out", Dismiss: "Close",
+		Footer:  "Bongsu sends each notice once to each device, and keeps what happened.",
+		Notices: "Notices", Compose: "New notice", Devices: "Devices", Archive: "Archive", Queues: "Queues", Status: "Status",
+
+		Timeout:  "No answer came within 15 seconds, so it is not known whether this was done. Press again: it is safe. If it was done already, you will be shown the original, and nothing is done twice.",
+		Lost:     "The connection broke before an answer came. Check your network and press again: it is safe. If it was done already, nothing is done twice.",
+		Foreign:  "Something between you and Bongsu answered instead of it (status {status}), so it is not known whether this was done. Press again: it is safe, and nothing is done twice.",
+		NoAnswer: "no answer",
+		Stale:    "These numbers are from {time}. The last look did not succeed ({status}); the page tries again by itself.",
+		Count:    "{chars} characters, {bytes} of {limit} bytes",
+
+		Resume: "Try now", PausedSince: "Calls to the vendor are paused since", NextProbe: "The next try is at",
+		VendorSays: "The vendor says:", Waiting: "waiting, none is lost and none is charged.",
+		KeepAgree: "Devices that the vendor calls gone are kept until you press.",
+	}
+}
+
+// pausedWhat says what the reason means and what to do.
+func pausedWhat(reason string) string {
+	switch reason {
+	case "credentials_refused":
+		return "The vendor refuses our credentials or redirects us. Check BONGSU_VENDOR_URL and BONGSU_VENDOR_TOKEN, restart with the right ones, then press Try now."
+	case "backlog":
+		return "The vendor answers with failures only. One call every two seconds tries whether it is back; sending goes on by itself then. Press Try now to try at once."
+	case "refusals":
+		return "The vendor refuses more than half of the devices for good. That is more likely a wrong setting of ours than the devices. Look at the reasons in the archive; if the refusals are right, press Try now and sending goes on."
+	default:
+		return "Look at the Status page, mend the cause, then press Try now."
+	}
+}
+
+func waitingText(n int64) string {
+	return ui.Of(n, "delivery is", "deliveries are") + " " + layoutWords().Waiting
+}

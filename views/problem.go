@@ -1,0 +1,24 @@
+package views
+
+// Problem is what a person reads when something went wrong. It needs nothing
+// but itself, so that it can be shown while the database is away.
+type Problem struct {
+	Shell
+	Title     string // what happened, in a few words
+	What      string // what happened
+	Do        string // what to do; empty: nothing
+	Safe      bool   // pressing again does nothing twice
+	Back      string // where to go; empty: nowhere
+	BackText  string
+	RequestID string
+	NewTab    bool // Back opens beside this page, so that what was typed stays
+}
+
+type problemText struct{ Safe, Request string }
+
+func problemWords() problemText {
+	return problemText{
+		Safe:    "Pressing again is safe: what was done already is shown, and nothing is done twice.",
+		Request: "If you ask somebody about it, name this request:",
+	}
+}
