@@ -1,0 +1,59 @@
+package db
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// ReasonCount is how many deliveries rest in Status for Reason.
+type ReasonCount struct {
+	Status string
+	Reason string
+	N      int64
+}
+
+// Progress is what a notice's page shows, read in one snapshot.
+type Progress struct {
+	Notice  Notice
+	Counts  Counts
+	Reasons []ReasonCount // most frequent first
+	NextDue *time.Time    // when the earliest waiting retry is due
+	Now     time.Time     // by the database's clock
+}
+
+// Progress reads how far notice id is; ErrNotFound. What it costs does not grow
+// with the audience.
+func (db *DB) Progress(ctx context.Context, id int64) (p Progress, err error) {
+	defer wrap(&err, "Progress(%d)", id)
+	ctx, cancel := db.bound(ctx)
+	defer cancel()
+	opts := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
+	err = pgx.BeginTxFunc(ctx, db.pool, opts, func(tx pgx.Tx) error {
+		r, err := noticeRow(ctx, tx, id)
+		if err != nil {
+			return err
+		}
+		p.Notice, p.Counts = r.Notice, r.Counts
+		if p.Reasons, err = reasonCounts(ctx, tx, &id, ""); err != nil {
+			return err
+		}
+		return tx.QueryRow(ctx, `
+			SELECT now(), (SELECT min(wake_at) FROM delivery WHERE notice_id = $1 AND wake_at IS NOT NULL)`,
+			id).Scan(&p.Now, &p.NextDue)
+	})
+	return p, db.noticed(err)
+}
+
+// reasonCounts reads the tallies of one notice, or of all; status "" is all.
+func reasonCounts(ctx context.Context, q querier, notice *int64, status string) ([]ReasonCount, error) {
+	rows, err := q.Query(ctx, `
+		SELECT status, reason, sum(n)::bigint AS n FROM notice_reason
+		WHERE ($1::bigint IS NULL OR notice_id = $1) AND ($2 = '' OR status = $2)
+		GROUP BY status, reason HAVING sum(n) <> 0 ORDER BY n DESC, reason`, notice, status)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByName[ReasonCount])
+}
