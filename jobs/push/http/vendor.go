@@ -1,0 +1,154 @@
+// Package pushhttp is the HTTP vendor: one POST with a JSON body for each
+// message, and a status with a JSON object as the answer. It holds the wire, the
+// limits of one call and what an answer means. It knows nothing of the ledger,
+// of schedules and of other vendors, and never sends a message a second time by
+// itself.
+package pushhttp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"bongsu/jobs/push"
+)
+
+// What a Config with a zero in it means.
+const (
+	DefaultTimeout      = 3 * time.Second
+	DefaultMaxInFlight  = 256
+	DefaultPayloadBytes = 4096
+)
+
+// Config says where the vendor is and how far a call may go.
+type Config struct {
+	URL          string        // http or https; every message is posted to it
+	Token        string        // the bearer token; empty: no Authorization header
+	Timeout      time.Duration // one whole call, from the dial to the last byte of the answer
+	MaxInFlight  int           // how many calls at once keep their connection for the next
+	PayloadBytes int           // what title, body and link may weigh together
+}
+
+// Vendor sends by HTTP/1.1, straight to the configured address: a proxy named
+// in the environment is not used, a redirect is not followed.
+type Vendor struct {
+	transport *http.Transport
+	base      *http.Request
+	token     string
+	header    http.Header
+	timeout   time.Duration
+	limits    push.Limits
+}
+
+var _ push.Vendor = (*Vendor)(nil)
+
+// New makes a vendor without calling anybody. It fails where the URL or the
+// token can never work; the error names neither.
+func New(c Config) (*Vendor, error) {
+	u, err := parseURL(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	if strings.ContainsFunc(c.Token, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
+		return nil, errors.New("pushhttp: the token has characters that no header may carry")
+	}
+	if c.Timeout < 0 || c.MaxInFlight < 0 || c.PayloadBytes < 0 {
+		return nil, errors.New("pushhttp: a limit is negative")
+	}
+	v := &Vendor{
+		base:    &http.Request{Method: http.MethodPost, URL: u, Host: u.Host},
+		token:   c.Token,
+		header:  http.Header{"Content-Type": {"application/json"}, "User-Agent": {"bongsu"}},
+		timeout: or(c.Timeout, DefaultTimeout),
+		limits:  push.Limits{PayloadBytes: or(c.PayloadBytes, DefaultPayloadBytes)},
+	}
+	if c.Token != "" {
+		v.header["Authorization"] = []string{"Bearer " + c.Token}
+	}
+	v.transport = newTransport(v.timeout, or(c.MaxInFlight, DefaultMaxInFlight))
+	return v, nil
+}
+
+func parseURL(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	var bad *url.Error
+	switch {
+	case errors.As(err, &bad):
+		return nil, fmt.Errorf("pushhttp: the URL cannot be read: %w", bad.Err)
+	case err != nil:
+		return nil, errors.New("pushhttp: the URL cannot be read")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		return nil, errors.New("pushhttp: the URL must begin with http:// or https:// and a host")
+	case u.User != nil:
+		return nil, errors.New("pushhttp: the URL must not carry a user or password")
+	}
+	return u, nil
+}
+
+// newTransport gives the connection its own limit, two thirds of a call's, so
+// that a host that is gone leaves a word about it and not just a timeout.
+func newTransport(timeout time.Duration, maxInFlight int) *http.Transport {
+	dial := timeout * 2 / 3
+	var http1 http.Protocols
+	http1.SetHTTP1(true)
+	return &http.Transport{
+		DialContext:            (&net.Dialer{Timeout: dial}).DialContext,
+		TLSHandshakeTimeout:    dial,
+		MaxIdleConnsPerHost:    maxInFlight,
+		IdleConnTimeout:        90 * time.Second,
+		MaxResponseHeaderBytes: maxAnswer,
+		DisableCompression:     true,
+		Protocols:              &http1,
+	}
+}
+
+// Kind is push.KindHTTP.
+func (v *Vendor) Kind() push.Kind { return push.KindHTTP }
+
+// Limits tells what title, body and link may weigh together, in bytes of UTF-8.
+func (v *Vendor) Limits() push.Limits { return v.limits }
+
+// Close ends the connections that no call uses.
+func (v *Vendor) Close() { v.transport.CloseIdleConnections() }
+
+// Send makes one POST, never two, within the limit of a call or ctx, whichever
+// ends first. The answer is in the Result. Where there is none the error is a
+// *push.NoAnswerError; it tells whether the call had begun to leave. Neither
+// carries the bearer token or the address.
+func (v *Vendor) Send(ctx context.Context, m push.Message) (push.Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, v.timeout)
+	defer cancel()
+	hide := hider{v.token, m.Token}
+	post := &payload{data: encode(&m)}
+	// RoundTrip and not Client.Do: it follows no redirect.
+	resp, err := v.transport.RoundTrip(v.request(ctx, m.Key, post))
+	if err != nil {
+		return push.Result{}, noAnswer(ctx, err, post.written(), hide)
+	}
+	return read(ctx, resp, hide)
+}
+
+// request leaves GetBody nil. With it net/http would post again by itself when a
+// reused connection breaks, since an Idempotency-Key tells it that it may.
+func (v *Vendor) request(ctx context.Context, key string, post *payload) *http.Request {
+	req := v.base.WithContext(ctx)
+	req.Header = make(http.Header, len(v.header)+1)
+	for name, values := range v.header {
+		req.Header[name] = values
+	}
+	req.Header["Idempotency-Key"] = []string{key}
+	req.Body, req.ContentLength = post, int64(len(post.data))
+	return req
+}
+
+func or[T int | time.Duration](v, otherwise T) T {
+	if v == 0 {
+		return otherwise
+	}
+	return v
+}
