@@ -30,6 +30,7 @@ CREATE TABLE web_session (
     ended_at   timestamptz
 );
 CREATE INDEX web_session_expiry ON web_session (expires_at);
+CREATE INDEX web_session_user ON web_session (user_id) WHERE user_id IS NOT NULL;
 
 CREATE TABLE audit (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,

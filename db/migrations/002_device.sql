@@ -22,6 +22,11 @@ CREATE TABLE device (
 );
 CREATE INDEX device_person ON device (person, id) WHERE person IS NOT NULL;
 
+-- Who can be told, in the order in which an audience is cut. It holds all that an
+-- audience asks for, so that counting one does not visit the table.
+CREATE INDEX device_audience ON device (id) INCLUDE (platform, tags)
+    WHERE consent AND disabled_at IS NULL AND erased_at IS NULL;
+
 ---- create above / drop below ----
 
 DROP TABLE device;
