@@ -206,7 +206,7 @@
   function chosen(form) {
     const boxes = Array.from(form.querySelectorAll(`input[name="${form.dataset.choose}"]`));
     const n = boxes.filter((b) => b.checked).length;
-    each(form, "[data-chosen]", (b) => {
+    Array.from(form.elements).filter((b) => b.dataset.chosen).forEach((b) => {
       b.textContent = fill(b.dataset.chosen, { n });
       b.disabled = n === 0;
       b.toggleAttribute("data-off", n === 0);

@@ -22,7 +22,7 @@ func layoutWords() layoutText {
 		Stale:    "These numbers are from {time}. The last look did not succeed ({status}); the page tries again by itself.",
 		Count:    "{chars} characters, {bytes} of {limit} bytes",
 
-		Resume: "Try now", PausedSince: "Calls to the vendor are paused since", NextProbe: "The next try is at",
+		Resume: "Try now", PausedSince: "Calls to the vendor have been paused since", NextProbe: "The next try is at",
 		VendorSays: "The vendor says:", Waiting: "waiting, none is lost and none is charged.",
 		KeepAgree: "Devices that the vendor calls gone are kept until you press.",
 	}

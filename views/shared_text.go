@@ -34,6 +34,8 @@ func reasonText(reason string) string {
 // stateTone and stateText show the state of a notice.
 func stateTone(state string) ui.Tone {
 	switch state {
+	case "sending":
+		return ui.Now
 	case "finished":
 		return ui.Good
 	case "paused":
@@ -54,6 +56,8 @@ func statusTone(status string) ui.Tone {
 		return ui.Bad
 	case "unknown", "retrying":
 		return ui.Warn
+	case "sending", "running":
+		return ui.Now
 	default:
 		return ui.Calm
 	}

@@ -13,7 +13,6 @@ type StatusLive struct {
 	LookedAt string
 	Items    []StatusRow
 	Workers  []WorkerRow
-	CanAct   bool // may press Try now
 }
 
 // StatusRow is one thing and how it is. Key is database, redis, vendor,

@@ -133,6 +133,8 @@ type Tone string
 // The tones; each has a shape, so that colour is never the only sign.
 const (
 	Calm Tone = "calm"
+	Now  Tone = "now"  // under way
+	Next Tone = "next" // not yet
 	Good Tone = "good"
 	Warn Tone = "warn"
 	Bad  Tone = "bad"
@@ -140,6 +142,10 @@ const (
 
 func (t Tone) shape() string {
 	switch t {
+	case Now:
+		return "▶"
+	case Next:
+		return "○"
 	case Good:
 		return "✓"
 	case Warn:
