@@ -57,7 +57,7 @@
   // (422) go where the form asked for.
   document.addEventListener("htmx:beforeSwap", (e) => {
     const d = e.detail;
-    keepOpen(d.target);
+    keep(d.target);
     if (d.xhr.status < 400 || d.xhr.status === 422) {
       if (isPoll(d.requestConfig.elt)) pollWorked(d.requestConfig.elt);
       else banner.replaceChildren();
@@ -143,9 +143,18 @@
     if (!document.hidden) each(document, "[data-stopped]", (elt) => delete elt.dataset.stopped);
   });
 
-  let open = [];
-  function keepOpen(target) {
-    open = Array.from(target?.querySelectorAll("details[open][id]") ?? [], (d) => d.id);
+  // What the reader has opened or scrolled stays so over a swap.
+  let kept = [];
+  function keep(target) {
+    kept = Array.from(target?.querySelectorAll("details[id], .scroll[id]") ?? [],
+      (e) => ({ id: e.id, open: e.open, left: e.scrollLeft }));
+  }
+  function restore() {
+    kept.forEach(({ id, open, left }) => {
+      const e = document.getElementById(id);
+      if (e && open) e.open = true;
+      if (e && left) e.scrollLeft = left;
+    });
   }
 
   function announce(elt) {
@@ -235,7 +244,7 @@
     each(root, "form[data-choose]", chosen);
     each(root, "[data-needs-script]", (elt) => { elt.hidden = false; });
     each(root, "[data-announce]", announce);
-    open.forEach((id) => { const d = document.getElementById(id); if (d) d.open = true; });
+    restore();
   }
 
   document.addEventListener("htmx:load", (e) => dress(e.detail.elt));
