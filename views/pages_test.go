@@ -192,3 +192,15 @@ func TestVendorBannerSaysWhatToDo(t *testing.T) {
 		t.Errorf("%d buttons", n)
 	}
 }
+
+// Without script a failed submit is a page of its own: what was typed is in it.
+func TestProblemKeepsWhatWasTyped(t *testing.T) {
+	doc, _ := html(t, pages()["problem"])
+	form := doc.Find("main form[method=post][action='/notices']")
+	if got, _ := form.Find("input[name=body]").Attr("value"); got != "a\nb" {
+		t.Errorf("body is %q", got)
+	}
+	if form.Find("button").Length() != 1 {
+		t.Error("no button to try again")
+	}
+}

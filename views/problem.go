@@ -12,13 +12,22 @@ type Problem struct {
 	BackText  string
 	RequestID string
 	NewTab    bool // Back opens beside this page, so that what was typed stays
+	Again     *Again
 }
 
-type problemText struct{ Safe, Request string }
+// Again is a form that was sent and not done, to be sent again as it was: so
+// what was typed is not lost where there is no script.
+type Again struct {
+	Action string
+	Fields []Hidden
+}
+
+type problemText struct{ Safe, Request, Again, Kept string }
 
 func problemWords() problemText {
 	return problemText{
 		Safe:    "Pressing again is safe: what was done already is shown, and nothing is done twice.",
 		Request: "If you ask somebody about it, name this request:",
+		Again:   "Try again", Kept: "What you typed is kept here:",
 	}
 }
