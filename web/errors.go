@@ -1,0 +1,234 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"bongsu/db"
+)
+
+// Errors of this package's own. The rest comes from package db.
+var (
+	errCrossOrigin = errors.New("the request came from another site")
+	errNoRoute     = errors.New("there is nothing at this address")
+	errNoToken     = errors.New("no bearer token was sent")
+	errBadToken    = errors.New("the bearer token is not valid")
+	errSignedOut   = errors.New("nobody is signed in")
+	errUnsure      = errors.New("the time for an answer ran out while the work went on")
+)
+
+// forbiddenError says that a route needs another role.
+type forbiddenError struct {
+	have db.Role
+	need []db.Role
+}
+
+func (e *forbiddenError) Error() string {
+	names := make([]string, len(e.need))
+	for i, r := range e.need {
+		names[i] = string(r)
+	}
+	return fmt.Sprintf("this needs the role %s; yours is %s", strings.Join(names, " or "), e.have)
+}
+
+// methodError says that a path exists, but not for this method.
+type methodError struct{ allow string }
+
+func (e *methodError) Error() string { return "this address takes " + e.allow + " only" }
+
+// badRequestError says that a body cannot be read at all.
+type badRequestError struct{ code, message string }
+
+func (e *badRequestError) Error() string { return e.message }
+
+// failure is an error as it is told to whoever asked.
+type failure struct {
+	Status     int
+	Code       string // stable, for programs
+	Detail     string // for people: what is the case, and what to do
+	Fields     []db.FieldError
+	RetryAfter time.Duration // 0: not said
+	Object     int64         // number of what stands in the way; 0: none
+	RequestID  string
+	Safe       bool // doing it again does nothing twice
+}
+
+// fail answers err in the form of the route: problem details to a program, a
+// page or a part of one to a person.
+func (s *Server) fail(w *recorder, r *http.Request, err error) {
+	st := stateOf(r.Context())
+	if w.status != 0 { // too late: the log has it
+		return
+	}
+	f := explain(err)
+	f.RequestID = st.id
+	f.Safe = st.route == nil || !st.route.once
+	if f.Status >= 500 {
+		f.Detail += repeatAdvice(f.Safe)
+	}
+	h := w.Header()
+	for _, name := range []string{"Location", "Content-Length", "Content-Type", "ETag", "Last-Modified"} {
+		h.Del(name)
+	}
+	if f.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int((f.RetryAfter+time.Second-1)/time.Second)))
+	}
+	var method *methodError
+	if errors.As(err, &method) {
+		h.Set("Allow", method.allow)
+	}
+	switch {
+	case isAPI(st.route, r):
+		writeProblem(w, r, f, err)
+	case errors.Is(err, errSignedOut):
+		askToSignIn(w, r)
+	default:
+		s.presentFailure(w, r, f)
+	}
+}
+
+func isAPI(rt *route, r *http.Request) bool {
+	if rt != nil && rt.kind != open {
+		return rt.kind == api
+	}
+	return strings.HasPrefix(r.URL.Path, "/api/")
+}
+
+func repeatAdvice(safe bool) string {
+	if safe {
+		return " Sending it again is safe."
+	}
+	return " It may have been done all the same: look before you send it again."
+}
+
+// explain turns an error into what is said about it. What it does not know is
+// an internal error, whose words stay in the log.
+func explain(err error) failure {
+	if f, ok := explainRefusal(err); ok {
+		return f
+	}
+	if f, ok := explainStored(err); ok {
+		return f
+	}
+	switch {
+	case errors.Is(err, errUnsure), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), db.Unavailable(err):
+		return failure{Status: 503, Code: "unavailable", RetryAfter: 2 * time.Second,
+			Detail: "The database did not answer in time, so nothing certain can be said about this request."}
+	default:
+		return failure{Status: 500, Code: "internal",
+			Detail: "Something went wrong on our side; the log has it under the request id."}
+	}
+}
+
+// explainRefusal knows the errors of a request that reached no data.
+func explainRefusal(err error) (failure, bool) {
+	var (
+		forbidden *forbiddenError
+		method    *methodError
+		bad       *badRequestError
+		throttled *throttledError
+		large     *http.MaxBytesError
+	)
+	switch {
+	case errors.Is(err, errCrossOrigin):
+		return failure{Status: 403, Code: "cross_origin", Detail: "The request came from another site. Open the page here and try again."}, true
+	case errors.Is(err, errNoRoute):
+		return failure{Status: 404, Code: "not_found", Detail: "There is nothing at this address."}, true
+	case errors.Is(err, errNoToken):
+		return failure{Status: 401, Code: "unauthorized", Detail: "Send a token as Authorization: Bearer …"}, true
+	case errors.Is(err, errBadToken):
+		return failure{Status: 401, Code: "unauthorized", Detail: "The token is not valid, or was revoked."}, true
+	case errors.Is(err, errSignedOut):
+		return failure{Status: 401, Code: "unauthorized", Detail: "Sign in first."}, true
+	case errors.As(err, &forbidden):
+		return failure{Status: 403, Code: "forbidden", Detail: upper(forbidden.Error()) + "."}, true
+	case errors.As(err, &method):
+		return failure{Status: 405, Code: "method_not_allowed", Detail: upper(method.Error()) + "."}, true
+	case errors.As(err, &bad):
+		return failure{Status: 400, Code: bad.code, Detail: bad.message}, true
+	case errors.As(err, &throttled):
+		return failure{Status: 429, Code: "too_many_attempts", RetryAfter: throttled.wait, Detail: upper(throttled.Error()) + "."}, true
+	case errors.As(err, &large):
+		return failure{Status: 413, Code: "too_large", Detail: fmt.Sprintf("The body is larger than %d bytes.", large.Limit)}, true
+	}
+	return failure{}, false
+}
+
+// explainStored knows the errors that package db means for the caller.
+func explainStored(err error) (failure, bool) {
+	var (
+		invalid  *db.InvalidError
+		unknown  *unknownFieldError
+		conflict *db.ConflictError
+	)
+	switch {
+	case errors.As(err, &unknown):
+		return failure{Status: 422, Code: "unknown_field", Detail: "Some fields are not known here; nothing was stored.", Fields: unknown.fields}, true
+	case errors.As(err, &invalid):
+		return failure{Status: 422, Code: "invalid", Detail: "Some fields are not right; nothing was stored.", Fields: invalid.Fields}, true
+	case errors.As(err, &conflict):
+		f := failure{Status: 409, Code: conflict.Code, Detail: upper(conflict.Message) + ".", Object: conflict.ID}
+		if conflict.Field != "" {
+			f.Fields = []db.FieldError{{Field: conflict.Field, Message: conflict.Message}}
+		}
+		return f, true
+	case errors.Is(err, db.ErrNotFound):
+		return failure{Status: 404, Code: "not_found", Detail: "There is no such thing, or not any more."}, true
+	case errors.Is(err, db.ErrStale):
+		return failure{Status: 409, Code: "stale", Detail: "Somebody else was faster. Look at the new state and decide again."}, true
+	case errors.Is(err, ErrTaskGone):
+		return failure{Status: 409, Code: "task_gone", Detail: "The task is not there any more, or is being worked on."}, true
+	}
+	return failure{}, false
+}
+
+// upper makes the first letter of an ASCII sentence a capital.
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// askToSignIn leads to the sign-in page and, from there, back to where the
+// person was. htmx follows only its own header, and not on a 303.
+func askToSignIn(w http.ResponseWriter, r *http.Request) {
+	if isHTMX(r) {
+		w.Header().Set("HX-Redirect", signInPath(localPart(r.Header.Get("HX-Current-URL"))))
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	back := r.URL.RequestURI()
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		back = localPart(r.Header.Get("Referer"))
+	}
+	http.Redirect(w, r, signInPath(back), http.StatusSeeOther)
+}
+
+func signInPath(next string) string {
+	if next = safeNext(next); next == "/" {
+		return "/signin"
+	}
+	return "/signin?next=" + url.QueryEscape(next)
+}
+
+// localPart gives path and query of an address, or "" for what is none.
+func localPart(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.RequestURI()
+}
+
+// safeNext gives next if it is a path of this site, and "/" otherwise: nobody
+// shall be led to another site by a link to our sign-in page.
+func safeNext(next string) string {
+	u, err := url.Parse(next)
+	if err != nil || u.IsAbs() || u.Host != "" || u.User != nil || !strings.HasPrefix(next, "/") ||
+		strings.HasPrefix(next, "//") || strings.ContainsAny(next, "\\\x00\r\n\t") {
+		return "/"
+	}
+	return next
+}

@@ -1,0 +1,23 @@
+package web
+
+import (
+	"net/http"
+
+	"bongsu/views"
+)
+
+// presentFailure shows a failure to a person: as a page, or as a note for the
+// banner of the page that htmx asked from. It needs no database.
+func (s *Server) presentFailure(w http.ResponseWriter, r *http.Request, f failure) {
+	m := views.Problem{
+		Title: http.StatusText(f.Status), What: f.Detail, RequestID: f.RequestID,
+		Safe: f.Safe && f.Status >= 500, Back: "/", BackText: "To the notices",
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(f.Status)
+	part := views.ProblemPage(m)
+	if isHTMX(r) {
+		part = views.ProblemNote(m)
+	}
+	_ = part.Render(r.Context(), w) // the client has left if this fails
+}

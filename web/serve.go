@@ -1,0 +1,153 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"slices"
+)
+
+const defaultBodyLimit = 1 << 20
+
+// ServeHTTP answers one request: it gives it an id, a deadline and the headers
+// that every answer has, lets its route answer, and writes one line of log.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	st := &state{id: newRequestID(r.Header.Get("X-Request-Id")), started: s.now()}
+	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), stateKey{}, st), s.limits.Handler)
+	defer cancel()
+	r = r.WithContext(ctx)
+	rec := &recorder{ResponseWriter: w}
+	setHeaders(rec.Header(), st.id)
+	defer func() {
+		if p := recover(); p != nil {
+			s.panicked(rec, r, p)
+		}
+		s.finish(rec, r)
+	}()
+	if st.err = s.dispatch(rec, r); st.err != nil {
+		s.fail(rec, r, st.err)
+	}
+}
+
+// dispatch lets the matching route answer.
+func (s *Server) dispatch(w *recorder, r *http.Request) error {
+	h, pattern := s.mux.Handler(r)
+	if pattern == "" {
+		return unmatched(h, r)
+	}
+	s.mux.ServeHTTP(w, r)
+	return stateOf(r.Context()).err
+}
+
+// bound is a route of one server, as the mux calls it.
+type bound struct {
+	s  *Server
+	rt route
+}
+
+func (b bound) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	st := stateOf(r.Context())
+	st.route = &b.rt
+	st.err = b.s.run(&b.rt, w.(*recorder), r)
+}
+
+// run checks where a request comes from, who sends it and whether they may, and
+// then hands it to the route's handler.
+func (s *Server) run(rt *route, w *recorder, r *http.Request) error {
+	if err := s.cross.Check(r); err != nil {
+		return errCrossOrigin
+	}
+	r, err := s.identify(rt, r)
+	if err != nil {
+		return err
+	}
+	if rt.kind != open && !slices.Contains(rt.roles, actorOf(r).Role) {
+		return &forbiddenError{have: actorOf(r).Role, need: rt.roles}
+	}
+	limit := rt.bodyLimit
+	if limit == 0 {
+		limit = defaultBodyLimit
+	}
+	r.Body = http.MaxBytesReader(w.ResponseWriter, r.Body, limit)
+	return rt.handle(s, w, r)
+}
+
+// unmatched turns the mux's own answer to a request that fits no route into an
+// error of ours.
+func unmatched(h http.Handler, r *http.Request) error {
+	probe := &probe{header: http.Header{}}
+	h.ServeHTTP(probe, r)
+	if probe.status == http.StatusMethodNotAllowed {
+		return &methodError{allow: probe.header.Get("Allow")}
+	}
+	return errNoRoute
+}
+
+// probe takes an answer that nobody gets to see.
+type probe struct {
+	header http.Header
+	status int
+}
+
+func (p *probe) Header() http.Header         { return p.header }
+func (p *probe) Write(b []byte) (int, error) { return len(b), nil }
+func (p *probe) WriteHeader(status int)      { p.status = status }
+
+// setHeaders sets what every answer carries. A handler may replace them.
+func setHeaders(h http.Header, requestID string) {
+	h.Set("X-Request-Id", requestID)
+	h.Set("X-Bongsu", "1")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; "+
+		"img-src 'self' data:; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "same-origin")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+}
+
+// panicked answers a request whose handler panicked. The connection is cut
+// where an answer had begun, so that half of one is never taken for the whole.
+func (s *Server) panicked(w *recorder, r *http.Request, p any) {
+	st := stateOf(r.Context())
+	if p == http.ErrAbortHandler {
+		s.finish(w, r)
+		panic(p)
+	}
+	st.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+	if w.status != 0 {
+		s.finish(w, r)
+		panic(http.ErrAbortHandler)
+	}
+	s.fail(w, r, st.err)
+}
+
+// finish counts a request and writes its line of log.
+func (s *Server) finish(w *recorder, r *http.Request) {
+	st := stateOf(r.Context())
+	took := s.now().Sub(st.started)
+	pattern, level := "none", slog.LevelInfo
+	if st.route != nil {
+		pattern = st.route.method + " " + st.route.path
+		if st.route.kind == open || st.route.quiet {
+			level = slog.LevelDebug
+		}
+	}
+	s.metrics.count(pattern, w.status, took)
+	attrs := []slog.Attr{
+		slog.String("method", r.Method), slog.String("route", pattern), slog.Int("status", w.status),
+		slog.Duration("took", took), slog.String("actor", st.actor.ID), slog.String("request_id", st.id),
+	}
+	if w.status >= 500 {
+		level = slog.LevelError
+		attrs = append(attrs, slog.Any("error", st.err))
+	}
+	if errors.Is(context.Cause(r.Context()), context.Canceled) {
+		attrs = append(attrs, slog.Bool("client_left", true))
+	}
+	s.log.LogAttrs(context.WithoutCancel(r.Context()), level, "request was answered", attrs...)
+}

@@ -1,0 +1,108 @@
+// Package web answers HTTP: the pages, their fragments and the JSON API. It
+// parses what comes in, lets package db act, and shapes what goes out. It knows
+// no SQL and no queue: what it needs of the queues comes in as QueueInspector.
+package web
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/alexedwards/scs/v2"
+
+	"bongsu/db"
+)
+
+// Deps is what a Server needs. All fields are required except Queues, without
+// which the pages say that the queues cannot be seen from here.
+type Deps struct {
+	Pages         *db.DB // the pool for people and programs, not the one for work
+	Log           *slog.Logger
+	Queues        QueueInspector
+	CheckPayload  func(title, body, link string) []db.FieldError // the vendor's limits
+	Limits        Limits
+	Version       string
+	Now           func() time.Time
+	SecureCookies bool // the browser reaches us by https
+}
+
+// Limits bounds one request. The zero value is not usable.
+type Limits struct {
+	Handler time.Duration // from the request's header to its answer
+}
+
+// Server is the HTTP side of the product. Its methods may be called by many
+// goroutines.
+type Server struct {
+	pages    *db.DB
+	log      *slog.Logger
+	queues   QueueInspector
+	payload  func(title, body, link string) []db.FieldError
+	limits   Limits
+	version  string
+	now      func() time.Time
+	mux      *http.ServeMux
+	cross    *http.CrossOriginProtection
+	sessions *scs.SessionManager
+	guard    *signInGuard
+	metrics  *metrics
+	http     *http.Server
+	draining atomic.Bool
+	behind   sync.WaitGroup // acceptances that go on after their client left
+}
+
+// New makes a server from d. It does not listen yet.
+func New(d Deps) *Server {
+	s := &Server{
+		pages: d.Pages, log: d.Log, queues: d.Queues, payload: d.CheckPayload,
+		limits: d.Limits, version: d.Version, now: d.Now,
+		mux: http.NewServeMux(), cross: http.NewCrossOriginProtection(),
+		sessions: newSessions(d.Pages, d.SecureCookies),
+		guard:    newSignInGuard(d.Now), metrics: newMetrics(d.Version),
+	}
+	for _, rt := range routes() {
+		s.mux.Handle(rt.method+" "+rt.path, bound{s, rt})
+	}
+	s.http = &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       s.limits.Handler,
+		WriteTimeout:      s.limits.Handler + time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug),
+	}
+	return s
+}
+
+// Serve answers on l until Shutdown, and then returns nil.
+func (s *Server) Serve(l net.Listener) error {
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Shutdown takes no new connection, lets the requests in hand end, and waits
+// for acceptances whose client has left. /readyz answers 503 from now on. It
+// fails when ctx ends first.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.draining.Store(true)
+	err := s.http.Shutdown(ctx)
+	done := make(chan struct{})
+	go func() {
+		s.behind.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return err
+	case <-ctx.Done():
+		return errors.Join(err, ctx.Err())
+	}
+}
