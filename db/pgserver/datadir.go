@@ -61,7 +61,7 @@ func setAside(dir string) error {
 
 // initData creates PostgreSQL's directory where there is none. It is made
 // beside its place and renamed, so that a kill in between leaves no half.
-func initData(ctx context.Context, bin, base, data string, acc account) error {
+func initData(ctx context.Context, bin, base, data string, acc account, durable bool) error {
 	if _, err := os.Stat(filepath.Join(data, "PG_VERSION")); err == nil {
 		return nil
 	}
@@ -83,11 +83,8 @@ func initData(ctx context.Context, bin, base, data string, acc account) error {
 	}
 	for _, locale := range []string{"C.UTF-8", "C"} { // not every system has the first
 		err = childproc.Run(ctx, childproc.Command{
-			Path: filepath.Join(bin, "initdb"),
-			Args: []string{
-				"-D", fresh, "-U", superuser, "-E", "UTF8", "--locale=" + locale,
-				"--auth-local=trust", "--auth-host=reject", "--no-instructions",
-			},
+			Path:        filepath.Join(bin, "initdb"),
+			Args:        initArgs(fresh, locale, durable),
 			Dir:         fresh,
 			Env:         serverEnv(),
 			Log:         logFile,
@@ -101,12 +98,32 @@ func initData(ctx context.Context, bin, base, data string, acc account) error {
 	return fmt.Errorf("initdb: %w\n%s", err, childproc.LogTail(base, before))
 }
 
+func initArgs(dir, locale string, durable bool) []string {
+	args := []string{
+		"-D", dir, "-U", superuser, "-E", "UTF8", "--locale=" + locale,
+		"--auth-local=trust", "--auth-host=reject", "--no-instructions",
+	}
+	if !durable {
+		args = append(args, "--no-sync")
+	}
+	return args
+}
+
 // endOrphans ends what an earlier process left running over data. One whose
-// parent was killed is shutting down already.
+// parent was killed is shutting down already. Then nobody is left who could
+// own postmaster.pid, and it goes too: PostgreSQL would take any process that
+// has got the number in it for a server.
 func endOrphans(ctx context.Context, data string) error {
-	return childproc.EndOrphans(ctx, "postgres", data, postmaster(data),
+	err := childproc.EndOrphans(ctx, "postgres", data, postmaster(data),
 		childproc.Step{Signal: syscall.SIGINT, Wait: 20 * time.Second},
 		childproc.Step{Signal: syscall.SIGQUIT, Wait: 10 * time.Second})
+	if err != nil {
+		return err
+	}
+	if err := os.Remove(filepath.Join(data, "postmaster.pid")); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // postmaster is the process that data's server wrote down as its first, or 0.

@@ -102,7 +102,7 @@ func (s *Server) start(ctx context.Context, settings map[string]string) error {
 	if err != nil {
 		return err
 	}
-	if err := initData(ctx, bin, s.base, s.data, acc); err != nil {
+	if err := initData(ctx, bin, s.base, s.data, acc, settings["fsync"] != "off"); err != nil {
 		return err
 	}
 	if err := endOrphans(ctx, s.data); err != nil {
