@@ -30,14 +30,15 @@ type Replay struct {
 
 // ReplayRun is the live part: what was matched, put back and skipped.
 type ReplayRun struct {
-	ID, Version, State string // pending, running or done
-	What               string // the choice in words
-	Matched, Replayed  int64
-	Skipped            []ReasonGroup
-	AskedBy, AskedAt   string
-	FinishedAt         string
-	Live               bool
-	NoticeID           string // whose page shows how the deliveries fare; empty: several
+	ID, State         string // pending, running or done
+	What              string // the choice in words
+	Matched, Replayed int64
+	Skipped           []ReasonGroup
+	AskedBy, AskedAt  string
+	FinishedAt        string
+	Live              bool
+	PollHref          string
+	NoticeID          string // whose page shows how the deliveries fare; empty: several
 }
 
 func (r ReplayRun) skipped() (n int64) {
@@ -45,10 +46,6 @@ func (r ReplayRun) skipped() (n int64) {
 		n += g.N
 	}
 	return n
-}
-
-func (r ReplayRun) pollHref() string {
-	return "/archive/replays/" + r.ID + "/progress?v=" + r.Version
 }
 
 type archiveText struct {

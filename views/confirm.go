@@ -1,5 +1,7 @@
 package views
 
+import "bongsu/views/ui"
+
 // Confirm is the page between a press and an act that cannot be taken back.
 type Confirm struct {
 	Shell
@@ -15,11 +17,12 @@ type Confirm struct {
 type Hidden struct{ Name, Value string }
 
 // CancelText gives the words of the page that asks before a notice is cancelled.
-func CancelText(title string, waiting string) Confirm {
+// waiting is how many deliveries have not come to an end.
+func CancelText(title string, waiting int64) Confirm {
 	return Confirm{
 		Title: "Cancel this notice?",
 		Says: []string{
-			"“" + title + "” stops for good. " + waiting + " not been called yet will be skipped with the reason cancelled.",
+			"“" + title + "” stops for good. Of the " + ui.Of(waiting, "delivery", "deliveries") + " still open, those that the vendor was not called for are skipped with the reason cancelled.",
 			"What is being sent right now is still recorded. A cancelled notice cannot be resumed; it can be sent again as a new one.",
 		},
 		Yes: "Cancel the notice", No: "Back, do nothing",

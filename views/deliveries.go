@@ -5,7 +5,6 @@ type Deliveries struct {
 	Shell
 	NoticeID, NoticeTitle string
 	Status                string // empty: all
-	Reason                string // empty: all
 	Tabs                  []Tab
 	Items                 []DeliveryRow
 	FirstHref, NextHref   string

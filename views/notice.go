@@ -1,5 +1,7 @@
 package views
 
+import "strings"
+
 // Notice is the page of one notice.
 type Notice struct {
 	Shell
@@ -39,4 +41,16 @@ func categoryText(category string) string {
 		return "advertisement"
 	}
 	return "information"
+}
+
+// AudienceWords says whom a notice is for; empty lists mean everybody.
+func AudienceWords(platforms, tags []string) string {
+	words := "all platforms"
+	if len(platforms) > 0 {
+		words = strings.Join(platforms, ", ")
+	}
+	if len(tags) > 0 {
+		words += "; with any of the tags " + strings.Join(tags, ", ")
+	}
+	return words
 }

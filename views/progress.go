@@ -5,7 +5,7 @@ import "strconv"
 // Progress is the part of the notice page that is asked for again and again.
 type Progress struct {
 	NoticeID string
-	Version  string // what it shows; the same version need not be sent again
+	PollHref string // where the next look goes; it names what the reader has already
 	Live     bool   // false: nothing will change by itself any more, so polling ends
 	State    string
 	Estimate int64 // how many devices matched when it began
@@ -62,11 +62,6 @@ type Acts struct {
 	NoticeID, Version             string
 	Pause, Resume, Cancel, Repeat bool
 	RepeatID, RepeatState         string // the newest of the chain, which Send it again repeats
-}
-
-// pollHref is where the next look goes; it names what the reader has already.
-func (p Progress) pollHref() string {
-	return "/notices/" + p.NoticeID + "/progress?v=" + p.Version + "&state=" + p.State
 }
 
 // percent is floored and reaches 100 only when the notice is finished. ok is

@@ -53,7 +53,7 @@ func TestTheLastFragmentAsksNoMore(t *testing.T) {
 	if got, _ := doc.Find("#progress").Attr("hx-trigger"); got != "every 1s" {
 		t.Errorf("a live fragment has hx-trigger %q", got)
 	}
-	if got, _ := doc.Find("#progress").Attr("hx-get"); got != "/notices/17/progress?v=9&state=sending" {
+	if got, _ := doc.Find("#progress").Attr("hx-get"); got != "/notices/17/progress?v=9" {
 		t.Errorf("it asks %q", got)
 	}
 	doc, _ = html(t, views.ProgressPart(finished().Progress))

@@ -24,7 +24,7 @@ func shell(section string) views.Shell {
 
 func progress(state string, c views.Counts) views.Progress {
 	return views.Progress{
-		NoticeID: "17", Version: "9", Live: state != "finished", State: state, Counts: c, AllKnown: true,
+		NoticeID: "17", PollHref: "/notices/17/progress?v=9", Live: state != "finished", State: state, Counts: c, AllKnown: true,
 		Rate: 7210, RateAll: 6800, Left: 43, LookedAt: "2026-12-01T05:12:00Z",
 		Phases: []views.Phase{
 			{Name: "accepted", Done: true, At: "2026-12-01T05:11:00Z"},
@@ -32,8 +32,8 @@ func progress(state string, c views.Counts) views.Progress {
 			{Name: "first", Now: true}, {Name: "retries"}, {Name: "finished"},
 		},
 		Groups: []views.ReasonGroup{
-			{Status: "failed", Reason: "token_expired", N: 100, Href: "/notices/17/deliveries?status=failed&reason=token_expired", ArchiveHref: "/archive?notice=17&reason=token_expired"},
-			{Status: "skipped", Reason: "no_consent", N: 3, Href: "/notices/17/deliveries?status=skipped&reason=no_consent"},
+			{Status: "failed", Reason: "token_expired", N: 100, Href: "/notices/17/deliveries?status=failed", ArchiveHref: "/archive?notice=17&reason=token_expired"},
+			{Status: "skipped", Reason: "no_consent", N: 3, Href: "/notices/17/deliveries?status=skipped"},
 		},
 		Acts: views.Acts{NoticeID: "17", Pause: true, Cancel: true, Repeat: true, RepeatID: "17"},
 	}
@@ -132,7 +132,7 @@ func queue() views.Queue {
 }
 
 func replay(state string, live bool) views.Replay {
-	return views.Replay{Shell: shell("archive"), Run: views.ReplayRun{ID: "3", Version: "2", State: state, What: "Notice #17, token_expired.", Matched: 100, Replayed: 60,
+	return views.Replay{Shell: shell("archive"), Run: views.ReplayRun{ID: "3", PollHref: "/archive/replays/3/progress?v=2", State: state, What: "Notice #17, token_expired.", Matched: 100, Replayed: 60,
 		Skipped: []views.ReasonGroup{{Reason: "device_disabled", N: 40}}, AskedBy: "ada@example.com", AskedAt: "2026-12-01T05:11:09Z", Live: live, NoticeID: "17"}}
 }
 
@@ -148,7 +148,7 @@ func pages() map[string]templ.Component {
 		"notice-trouble":  views.NoticePage(troubled()),
 		"notice-finished": views.NoticePage(finished()),
 		"cancel":          views.ConfirmPage(cancel()),
-		"deliveries":      views.DeliveriesPage(views.Deliveries{Shell: shell("notices"), NoticeID: "17", NoticeTitle: "정기 점검", Status: "failed", Reason: "token_expired", Items: rows(3), CanDevices: true}),
+		"deliveries":      views.DeliveriesPage(views.Deliveries{Shell: shell("notices"), NoticeID: "17", NoticeTitle: "정기 점검", Status: "failed", Items: rows(3), CanDevices: true}),
 		"unknown": views.DeliveriesPage(views.Deliveries{Shell: shell("notices"), NoticeID: "17", NoticeTitle: "정기 점검", Status: "unknown", Items: rows(2), CanDecide: true,
 			Tabs: []views.Tab{{Href: "/notices/17/deliveries", Label: "all", N: 12004}, {Href: "/notices/17/deliveries?status=unknown", Label: "unknown", N: 4, On: true}}}),
 		"deliveries-empty": views.DeliveriesPage(views.Deliveries{Shell: shell("notices"), NoticeID: "17", NoticeTitle: "x", Status: "failed"}),
@@ -193,7 +193,7 @@ func finished() views.Notice {
 }
 
 func cancel() views.Confirm {
-	m := views.CancelText("정기 점검", "3,578 deliveries that have")
+	m := views.CancelText("정기 점검", 3578)
 	m.Shell, m.Action, m.Back = shell("notices"), "/notices/17/cancel", "/notices/17"
 	return m
 }

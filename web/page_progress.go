@@ -1,0 +1,156 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"bongsu/db"
+	"bongsu/views"
+)
+
+type noticeAct func(context.Context, int64, db.Actor) (db.Notice, db.Counts, error)
+
+// looked is what one look at a notice found.
+type looked struct {
+	db      db.Progress
+	view    views.Progress
+	version string // of the view
+	acts    string // of what can be done
+}
+
+// noticeProgress reads a notice and shapes its live part for the sender of r.
+func (s *Server) noticeProgress(r *http.Request, id int64) (looked, error) {
+	p, err := s.pages.Progress(r.Context(), id)
+	if err != nil {
+		return looked{}, err
+	}
+	newest, newestState, err := s.pages.NewestRepeat(r.Context(), id)
+	if err != nil {
+		return looked{}, err
+	}
+	v := shapeProgress(p, may(r))
+	v.Acts = shapeActs(p.Notice, may(r), newest, newestState)
+	rate, next := parseWindow(r.FormValue("w")).next(sample{v.Counts.Done(), p.Now})
+	addRate(&v, p, rate)
+	l := looked{db: p, acts: digest(v.Acts)}
+	l.version = digest(v)
+	v.LookedAt = stamp(p.Now)
+	v.PollHref = noticeHref(id) + "/progress?" + url.Values{"v": {l.version}, "acts": {l.acts}, "w": {next.text()}}.Encode()
+	l.view = v
+	return l, nil
+}
+
+// digest names what v holds; the same content has the same digest.
+func digest(v any) string {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%+v", v)
+	return fmt.Sprintf("%x", h.Sum64())
+}
+
+func shapeProgress(p db.Progress, can views.Can) views.Progress {
+	n, c := p.Notice, p.Counts
+	v := views.Progress{
+		NoticeID: idText(n.ID), State: n.State, AllKnown: n.CutAt != nil || n.State == db.Cancelled,
+		Counts: views.Counts{Total: c.Total, Pending: c.Pending, Retrying: c.Retrying, Sending: c.Sending,
+			Sent: c.Sent, Failed: c.Failed, Skipped: c.Skipped, Unknown: c.Unknown},
+		Twice: c.Twice, FinishedAt: stampOf(n.FinishedAt), NextDueAt: stampOf(p.NextDue),
+		Phases: phases(n, c), Groups: reasonGroups(n.ID, p.Reasons, can),
+	}
+	if n.Estimate != nil {
+		v.Estimate = *n.Estimate
+	}
+	ended := n.State == db.Finished || n.State == db.Cancelled
+	v.Live = !ended || c.Open() > 0
+	return v
+}
+
+// addRate adds how fast it goes and how long it will take.
+func addRate(v *views.Progress, p db.Progress, rate float64) {
+	v.Rate = int64(rate)
+	if p.Notice.StartedAt != nil && p.Notice.State == db.Sending {
+		if took := p.Now.Sub(*p.Notice.StartedAt).Seconds(); took >= 1 {
+			v.RateAll = int64(float64(v.Counts.Done()) / took)
+		}
+	}
+	if rate >= 1 && v.AllKnown && p.Counts.Open() > 0 {
+		v.Left = int64(float64(p.Counts.Open())/rate) + 1
+	}
+}
+
+// phases are the steps of a notice's way; the first that is not done is under
+// way while the notice is being sent.
+func phases(n db.Notice, c db.Counts) []views.Phase {
+	listed := n.CutAt != nil
+	first := listed && c.Pending == 0 && c.Sending == 0
+	all := []views.Phase{
+		{Name: "accepted", Done: true, At: stamp(n.AcceptedAt)},
+		{Name: "listed", Done: listed, At: stampOf(n.CutAt)},
+		{Name: "first", Done: first},
+		{Name: "retries", Done: first && c.Retrying == 0},
+	}
+	if n.State == db.Cancelled {
+		return append(all[:1], views.Phase{Name: "cancelled", Done: true, At: stamp(n.StateAt)})
+	}
+	all = append(all, views.Phase{Name: "finished", Done: n.State == db.Finished, At: stampOf(n.FinishedAt)})
+	if i := slices.IndexFunc(all, func(p views.Phase) bool { return !p.Done }); i > 0 && n.State == db.Sending {
+		all[i].Now = true
+	}
+	return all
+}
+
+func reasonGroups(notice int64, reasons []db.ReasonCount, can views.Can) []views.ReasonGroup {
+	var out []views.ReasonGroup
+	for _, g := range reasons {
+		v := views.ReasonGroup{Status: g.Status, Reason: g.Reason, N: g.N, Href: noticeHref(notice) + "/deliveries?status=" + g.Status}
+		if g.Status == "failed" && can.Archive {
+			v.ArchiveHref = archiveHref(idText(notice), g.Reason, "")
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func shapeActs(n db.Notice, can views.Can, newest int64, newestState string) views.Acts {
+	if !can.Send {
+		return views.Acts{NoticeID: idText(n.ID)}
+	}
+	open := n.State == db.Accepted || n.State == db.Sending
+	return views.Acts{
+		NoticeID: idText(n.ID), Pause: open, Resume: n.State == db.Paused, Cancel: open || n.State == db.Paused,
+		Repeat: true, RepeatID: idText(newest), RepeatState: newestState,
+	}
+}
+
+// shapeNotice is the page around the live part.
+func shapeNotice(p db.Progress, live views.Progress) views.Notice {
+	n := p.Notice
+	m := views.Notice{
+		ID: idText(n.ID), Title: n.Title, Body: n.Body, Link: textOf(n.Link), Category: n.Category,
+		Audience:   views.AudienceWords(n.Platforms, n.Tags),
+		AcceptedAt: stamp(n.AcceptedAt), AcceptedBy: n.AcceptedByName, ExpiresAt: stamp(n.ExpiresAt),
+		StateBy: textOf(n.StateByName), StateAt: stamp(n.StateAt), Progress: live,
+	}
+	if n.RepeatOf != nil {
+		m.RepeatOf = idText(*n.RepeatOf)
+	}
+	if a := live.Acts; a.Repeat && a.RepeatID != m.ID {
+		m.Newest = views.Repeat{ID: a.RepeatID, State: a.RepeatState}
+	}
+	return m
+}
+
+// archiveHref is the address of the archive with these filters.
+func archiveHref(notice, reason, code string) string {
+	q := url.Values{}
+	for k, v := range map[string]string{"notice": notice, "reason": reason, "code": code} {
+		if v != "" {
+			q.Set(k, v)
+		}
+	}
+	return strings.TrimSuffix("/archive?"+q.Encode(), "?")
+}
