@@ -1,51 +1,12 @@
 package pushhttp
 
 import (
-	"errors"
-	"io"
 	"strconv"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"bongsu/jobs/push"
 )
-
-// payload is the body of one request. It knows whether the transport has begun
-// to write it, which is not before there is a connection.
-type payload struct {
-	data  []byte
-	read  int
-	state atomic.Int32
-}
-
-// The states of a payload.
-const (
-	untouched int32 = iota
-	begun
-	withdrawn
-)
-
-var errWithdrawn = errors.New("pushhttp: the call has ended before its body was written")
-
-func (p *payload) Read(b []byte) (int, error) {
-	if p.state.Load() != begun && !p.state.CompareAndSwap(untouched, begun) {
-		return 0, errWithdrawn
-	}
-	if p.read == len(p.data) {
-		return 0, io.EOF
-	}
-	n := copy(b, p.data[p.read:])
-	p.read += n
-	return n, nil
-}
-
-func (p *payload) Close() error { return nil }
-
-// written tells whether any of the body may have left, and makes its answer
-// last: a body that had not begun by now never will, although the transport's
-// own goroutine may still hold the request.
-func (p *payload) written() bool { return !p.state.CompareAndSwap(untouched, withdrawn) }
 
 // encode writes the message as the vendor reads it. It is by hand because it is
 // done for every call: encoding/json takes several times as long.

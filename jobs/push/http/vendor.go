@@ -6,11 +6,14 @@
 package pushhttp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"time"
@@ -124,25 +127,30 @@ func (v *Vendor) Send(ctx context.Context, m push.Message) (push.Result, error) 
 	ctx, cancel := context.WithTimeout(ctx, v.timeout)
 	defer cancel()
 	hide := hider{v.token, m.Token}
-	post := &payload{data: encode(&m)}
+	// GotConn runs in this goroutine, before a byte of the call can leave.
+	written := false
+	trace := httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { written = true }}
 	// RoundTrip and not Client.Do: it follows no redirect.
-	resp, err := v.transport.RoundTrip(v.request(ctx, m.Key, post))
+	resp, err := v.transport.RoundTrip(v.request(httptrace.WithClientTrace(ctx, &trace), &m))
 	if err != nil {
-		return push.Result{}, noAnswer(ctx, err, post.written(), hide)
+		return push.Result{}, noAnswer(ctx, err, written, hide)
 	}
 	return read(ctx, resp, hide)
 }
 
 // request leaves GetBody nil. With it net/http would post again by itself when a
-// reused connection breaks, since an Idempotency-Key tells it that it may.
-func (v *Vendor) request(ctx context.Context, key string, post *payload) *http.Request {
+// reused connection breaks, since an Idempotency-Key tells it that it may. The
+// body is a bare bytes.Reader: for other types net/http sends the head and the
+// body in two packets.
+func (v *Vendor) request(ctx context.Context, m *push.Message) *http.Request {
 	req := v.base.WithContext(ctx)
 	req.Header = make(http.Header, len(v.header)+1)
 	for name, values := range v.header {
 		req.Header[name] = values
 	}
-	req.Header["Idempotency-Key"] = []string{key}
-	req.Body, req.ContentLength = post, int64(len(post.data))
+	req.Header["Idempotency-Key"] = []string{m.Key}
+	body := encode(m)
+	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	return req
 }
 

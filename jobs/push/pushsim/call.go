@@ -6,19 +6,12 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 )
 
 const (
 	maxBody = 64 << 10
 	maxHang = 60 * time.Second
-)
-
-var (
-	jsonType = []string{"application/json"}
-	htmlType = []string{"text/html; charset=utf-8"}
-	buffers  = sync.Pool{New: func() any { b := make([]byte, 0, 1024); return &b }}
 )
 
 // answer is what a call gets. hang and cut are instead of an answer.
@@ -35,17 +28,24 @@ func refusal(status int, code string) answer {
 	return answer{status: status, body: `{"error":{"code":"` + code + `","message":"` + http.StatusText(status) + `"}}`}
 }
 
+func (a *answer) contentType() string {
+	if a.html {
+		return "text/html; charset=utf-8"
+	}
+	return "application/json"
+}
+
 // ServeHTTP answers a call or a control request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if strings.HasPrefix(r.URL.Path, "/_control/") {
 		s.control.ServeHTTP(w, r)
 		return
 	}
-	now := time.Now()
-	s.book.enter(now)
+	c := call{at: time.Now(), key: r.Header.Get("Idempotency-Key")}
+	s.book.enter(c.at)
 	defer s.book.leave()
 	sw := s.switches.Load()
-	a := s.take(sw, r, now)
+	a := s.takeRequest(sw, &c, w, r)
 	if a.hang {
 		s.hang(r)
 		panic(http.ErrAbortHandler)
@@ -59,50 +59,33 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.write(w)
 }
 
-// take reads the call, decides and counts.
-func (s *Server) take(sw *Switches, r *http.Request, now time.Time) answer {
-	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
-	body, err := readBody(r, (*buf)[:0])
-	*buf = body
-	c := call{key: r.Header.Get("Idempotency-Key"), at: now}
+// takeRequest reads the body, and takes the call if there is one.
+func (s *Server) takeRequest(sw *Switches, c *call, w http.ResponseWriter, r *http.Request) answer {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var a answer
+	var tooLarge *http.MaxBytesError
 	switch {
-	case errors.Is(err, errTooLarge):
-		a = refusal(http.StatusRequestEntityTooLarge, "PayloadTooLarge")
-	case err != nil || !c.parse(body):
-		a = refusal(http.StatusBadRequest, "InvalidBody")
 	case r.Method != http.MethodPost:
 		a = refusal(http.StatusMethodNotAllowed, "MethodNotAllowed")
+	case errors.As(err, &tooLarge):
+		a = refusal(http.StatusRequestEntityTooLarge, "PayloadTooLarge")
+	case err != nil:
+		a = answer{cut: true}
 	default:
-		a = s.decide(sw, &c, r.Header.Get("Authorization"))
+		return s.take(sw, c, r.Header.Get("Authorization"), body)
 	}
-	s.book.answered(&c, a.status)
+	s.book.answered(c, a.status)
 	return a
 }
 
-var errTooLarge = errors.New("pushsim: body over 64 KiB")
-
-// readBody appends the body to buf.
-func readBody(r *http.Request, buf []byte) ([]byte, error) {
-	if r.ContentLength > maxBody {
-		return buf, errTooLarge
+// take reads the call out of its body, decides and counts.
+func (s *Server) take(sw *Switches, c *call, authorization string, body []byte) answer {
+	a := refusal(http.StatusBadRequest, "InvalidBody")
+	if c.parse(body) {
+		a = s.decide(sw, c, authorization)
 	}
-	for {
-		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
-		}
-		n, err := r.Body.Read(buf[len(buf):cap(buf)])
-		buf = buf[:len(buf)+n]
-		switch {
-		case len(buf) > maxBody:
-			return buf, errTooLarge
-		case errors.Is(err, io.EOF):
-			return buf, nil
-		case err != nil:
-			return buf, err
-		}
-	}
+	s.book.answered(c, a.status)
+	return a
 }
 
 // hang waits until the client has gone, the stand-in closes, or maxHang.
@@ -118,12 +101,8 @@ func (s *Server) hang(r *http.Request) {
 
 func (a *answer) write(w http.ResponseWriter) {
 	h := w.Header()
-	h["Content-Type"] = jsonType
-	if a.html {
-		h["Content-Type"] = htmlType
-	}
+	h.Set("Content-Type", a.contentType())
 	h["Date"] = nil
-	h["Content-Length"] = []string{strconv.Itoa(len(a.body))}
 	if a.retryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(a.retryAfter))
 	}

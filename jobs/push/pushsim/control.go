@@ -116,6 +116,6 @@ func accept(w http.ResponseWriter, err error) bool {
 }
 
 func reply(w http.ResponseWriter, v any) {
-	w.Header()["Content-Type"] = jsonType
+	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(v) // only the client's going can fail it
 }

@@ -2,7 +2,6 @@ package pushsim
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -23,9 +22,11 @@ type Server struct {
 	book     *book
 	habits   habits
 	control  http.Handler
-	http     *http.Server
+	http     *http.Server // serves what the fast lane does not
+	lanes    lanes
+	listener net.Listener
 	url      string
-	ended    chan struct{}
+	ended    sync.WaitGroup
 	stopped  chan struct{}
 	stop     sync.Once
 }
@@ -57,12 +58,11 @@ func Start(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("pushsim: %w", err)
 	}
 	s.url = "http://" + ln.Addr().String() + "/send"
+	s.listener = ln
 	s.http = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
-	s.ended = make(chan struct{})
-	go func() {
-		defer close(s.ended)
-		_ = s.http.Serve(ln) // ends by Close alone, and says so
-	}()
+	slow := newHandover(ln.Addr())
+	s.ended.Go(func() { s.accept(ln, slow) })
+	s.ended.Go(func() { _ = s.http.Serve(slow) }) // ends by Close alone, and says so
 	return s, nil
 }
 
@@ -70,13 +70,16 @@ func Start(cfg Config) (*Server, error) {
 func (s *Server) URL() string { return s.url }
 
 // Close cuts all connections and stops listening. It waits until the listener
-// has ended. A second Close does nothing.
+// and the calls under way have ended. A second Close does nothing.
 func (s *Server) Close() {
 	s.stop.Do(func() { close(s.stopped) })
-	if s.http != nil {
-		_ = s.http.Close() // the listener is gone either way
-		<-s.ended
+	if s.listener == nil {
+		return
 	}
+	_ = s.listener.Close() // the listener is gone either way
+	_ = s.http.Close()
+	s.lanes.close()
+	s.ended.Wait()
 }
 
 // Update changes switches: change gets a copy of the present ones. Calls that
@@ -118,10 +121,6 @@ func Run(ctx context.Context, cfg Config, stdout io.Writer) error {
 	if _, err := fmt.Fprintln(stdout, s.URL()); err != nil {
 		return fmt.Errorf("pushsim: telling the URL: %w", err)
 	}
-	select {
-	case <-ctx.Done():
-		return nil
-	case <-s.ended:
-		return errors.New("pushsim: the listener ended")
-	}
+	<-ctx.Done()
+	return nil
 }
