@@ -187,15 +187,14 @@
   const text = (input) => input.value.replace(/\r\n?/g, "\n").normalize("NFC").trim();
   const bytes = (s) => new TextEncoder().encode(s).length;
 
-  // An output with data-bytes-of="title body" counts these fields together.
+  // An output with data-count-of counts that field as the server will.
   function count(output) {
-    const all = output.dataset.bytesOf.split(" ").map((id) => document.getElementById(id)).map(text);
-    const sum = all.reduce((n, s) => n + bytes(s), 0);
-    const chars = all.reduce((n, s) => n + Array.from(s).length, 0);
+    const typed = text(document.getElementById(output.dataset.countOf));
+    const chars = Array.from(typed).length;
     const limit = Number(output.dataset.limit);
-    output.textContent = fill(words.count, {
-      chars: chars.toLocaleString("en-US"), bytes: sum.toLocaleString("en-US"), limit: limit.toLocaleString("en-US") });
-    output.classList.toggle("over", sum > limit);
+    const n = (x) => x.toLocaleString("en-US");
+    output.textContent = fill(words.count, { chars: n(chars), bytes: n(bytes(typed)), limit: n(limit) });
+    output.classList.toggle("over", chars > limit);
   }
 
   function mirror(elt) {
@@ -204,7 +203,7 @@
   }
 
   document.addEventListener("input", () => {
-    each(document, "[data-bytes-of]", count);
+    each(document, "[data-count-of]", count);
     each(document, "[data-mirror]", mirror);
   });
 
@@ -239,7 +238,7 @@
 
   function dress(root) {
     each(root, "time[datetime]", localTime);
-    each(root, "[data-bytes-of]", count);
+    each(root, "[data-count-of]", count);
     each(root, "[data-mirror]", mirror);
     each(root, "form[data-choose]", chosen);
     each(root, "[data-needs-script]", (elt) => { elt.hidden = false; });

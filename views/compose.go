@@ -15,8 +15,9 @@ type Compose struct {
 	ProblemHref       string            // where to look at the reason, such as the first notice
 	RepeatOf          string            // id of the notice that this repeats; empty: none
 	RepeatTitle       string
-	LimitBytes        int64 // title, body and link together, as the vendor counts
 	Audience          Audience
+
+	TitleLimit, BodyLimit int // in characters
 }
 
 // Audience is how many devices match now.
@@ -39,7 +40,7 @@ type composeText struct {
 	Title, TitleField, Body, Link, LinkHint, Category, Info, Ad string
 	Audience, Platforms, PlatformsHint, Tags, TagsHint          string
 	Expires, ExpiresHint, Send, SendAgain, Preview, PreviewHead string
-	Repeats, RepeatsHint, Fix, See, Size, EmptyTitle, EmptyBody string
+	Repeats, RepeatsHint, Fix, See, EmptyTitle, EmptyBody       string
 }
 
 func composeWords() composeText {
@@ -52,7 +53,6 @@ func composeWords() composeText {
 		Send: "Send", SendAgain: "Send it again", Preview: "Count and preview", PreviewHead: "On a phone",
 		Repeats: "This repeats", RepeatsHint: "It is a notice of its own: everybody in its audience gets it once more.",
 		Fix: "Nothing was sent. Mend what is marked and press again.", See: "Look at that notice",
-		Size:       "The vendor counts title, body and link together",
 		EmptyTitle: "Title", EmptyBody: "Body",
 	}
 }

@@ -47,7 +47,7 @@ type Device struct {
 	ID, Token, Platform, User, Installation string // Token is masked
 	Consent                                 bool
 	State                                   string // active, disabled or erased
-	StateWhy, StateAt                       string
+	StateReason, StateAt                    string
 	Tags                                    []string
 	CreatedAt, RegisteredAt                 string
 	CanErase                                bool
@@ -58,9 +58,8 @@ type Device struct {
 // DeliveryHistory is one notice's delivery to the device, call by call.
 type DeliveryHistory struct {
 	DeliveryRow
-	Attempt []AttemptRow
-	Next    string // what happens next, in a sentence
-	NextAt  string // when; empty: no time is fixed
+	NoticeState string
+	Attempt     []AttemptRow
 }
 
 // AttemptRow is one vendor call.
@@ -87,6 +86,43 @@ func deviceWords() deviceText {
 		Notice:    "Notice", Attempts: "Calls to the vendor", At: "When", Took: "Took", Outcome: "Outcome", Answer: "Code", Words: "The vendor's words",
 		Next: "What happens next:", NoAnswer: "no answer", NotCharged: "not charged", Doubt: "may have arrived all the same",
 		Generation: "after replay", NoCall: "The vendor was not called.",
+	}
+}
+
+// nextText says what happens next to a delivery; when it is tried again is the
+// row's DueAt.
+func nextText(h DeliveryHistory) string {
+	switch h.Status {
+	case "sent":
+		return "Nothing: the vendor has it."
+	case "failed":
+		return "Nothing by itself. An admin can replay it from the archive."
+	case "skipped":
+		return "Nothing: " + reasonText(h.Reason) + "."
+	case "unknown":
+		return "An operator decides on the notice's page: resend, or mark as sent."
+	case "sending":
+		return "The vendor is being called."
+	}
+	switch {
+	case h.NoticeState == "paused":
+		return "It waits: the notice is paused."
+	case h.DueAt != "":
+		return "The vendor is called again at"
+	default:
+		return "The vendor is called as soon as its turn comes."
+	}
+}
+
+// disabledText says why a device is disabled.
+func disabledText(reason string) string {
+	switch reason {
+	case "replaced":
+		return "another device has its token now"
+	case "admin":
+		return "by an admin"
+	default:
+		return reasonText(reason)
 	}
 }
 

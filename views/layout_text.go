@@ -20,7 +20,7 @@ func layoutWords() layoutText {
 		Foreign:  "Something between you and Bongsu answered instead of it (status {status}), so it is not known whether this was done. Press again: it is safe, and nothing is done twice.",
 		NoAnswer: "no answer",
 		Stale:    "These numbers are from {time}. The last look did not succeed ({status}); the page tries again by itself.",
-		Count:    "{chars} characters, {bytes} of {limit} bytes",
+		Count:    "{chars} of {limit} characters, {bytes} bytes",
 
 		Resume: "Try now", PausedSince: "Calls to the vendor have been paused since", NextProbe: "The next try is at",
 		VendorSays: "The vendor says:", Waiting: "waiting, none is lost and none is charged.",

@@ -85,7 +85,7 @@ func compose() views.Compose {
 		Shell: shell("compose"), Title: "정기 점검", Body: "Line one\nLine two", Link: "javascript:alert(1)", Category: "ad",
 		Platforms: []string{"ios"}, Tags: "vip, seoul", ExpiresAt: "2026-12-01T20:00",
 		Wrong:    map[string]string{"link": "must begin with https://, http:// or an app's own scheme"},
-		RepeatOf: "17", RepeatTitle: "정기 점검", LimitBytes: 4096, Audience: views.Audience{Known: true, Devices: 12034},
+		RepeatOf: "17", RepeatTitle: "정기 점검", TitleLimit: 200, BodyLimit: 4000, Audience: views.Audience{Known: true, Devices: 12034},
 	}
 }
 
@@ -93,12 +93,12 @@ func device() views.Device {
 	r := row(0)
 	return views.Device{
 		Shell: shell("devices"), ID: "4711", Token: "expired-…3f9a", Platform: "ios", User: "kim <kim@example.com>", Consent: true,
-		State: "disabled", StateWhy: "the vendor says the address is gone", StateAt: "2026-12-01T05:11:09Z", Tags: []string{"vip", "seoul"},
+		State: "disabled", StateReason: "token_expired", StateAt: "2026-12-01T05:11:09Z", Tags: []string{"vip", "seoul"},
 		CreatedAt: "2026-10-01T05:11:09Z", RegisteredAt: "2026-11-01T05:11:09Z", CanErase: true,
-		History: []views.DeliveryHistory{{DeliveryRow: r, Next: "Nothing more is tried. An admin can replay it from the archive.", Attempt: []views.AttemptRow{
+		History: []views.DeliveryHistory{{DeliveryRow: r, Attempt: []views.AttemptRow{
 			{At: "2026-12-01T05:11:05.123Z", TookMS: 3002, Outcome: "transient", Reason: "timeout", Charged: true, Doubt: true, Generation: 1},
 			{At: "2026-12-01T05:11:09.456Z", TookMS: 31, Outcome: "dead", Reason: "token_expired", Code: "UNREGISTERED", Message: hostile[0], HTTP: 410, Charged: false, Generation: 2, MessageID: "m-1"},
-		}}, {DeliveryRow: views.DeliveryRow{NoticeID: "18", NoticeTitle: "Another", Status: "skipped", Reason: "no_consent", At: "2026-12-01T05:11:09Z"}, Next: "Nothing: the person has not agreed."}},
+		}}, {DeliveryRow: views.DeliveryRow{NoticeID: "18", NoticeTitle: "Another", Status: "skipped", Reason: "no_consent", At: "2026-12-01T05:11:09Z"}}},
 	}
 }
 
@@ -143,7 +143,7 @@ func pages() map[string]templ.Component {
 		"notices":         views.NoticesPage(views.Notices{Shell: shell("notices"), NextHref: "/notices?cursor=abc", FirstHref: "/notices", Items: noticeRows()}),
 		"notices-empty":   views.NoticesPage(views.Notices{Shell: shell("notices")}),
 		"compose":         views.ComposePage(compose()),
-		"compose-new":     views.ComposePage(views.Compose{Shell: shell("compose"), LimitBytes: 4096}),
+		"compose-new":     views.ComposePage(views.Compose{Shell: shell("compose"), TitleLimit: 200, BodyLimit: 4000}),
 		"notice":          views.NoticePage(notice()),
 		"notice-trouble":  views.NoticePage(troubled()),
 		"notice-finished": views.NoticePage(finished()),

@@ -46,7 +46,7 @@ func noticePage(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	m := shapeNotice(p.db, p.view)
+	m := viewNotice(p.db, p.view)
 	if m.Shell, err = s.shell(r, "notices"); err != nil {
 		return err
 	}

@@ -126,8 +126,8 @@ func shapeActs(n db.Notice, can views.Can, newest int64, newestState string) vie
 	}
 }
 
-// shapeNotice is the page around the live part.
-func shapeNotice(p db.Progress, live views.Progress) views.Notice {
+// viewNotice is the page around the live part.
+func viewNotice(p db.Progress, live views.Progress) views.Notice {
 	n := p.Notice
 	m := views.Notice{
 		ID: idText(n.ID), Title: n.Title, Body: n.Body, Link: textOf(n.Link), Category: n.Category,

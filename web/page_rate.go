@@ -48,4 +48,3 @@ func (w window) next(now sample) (rate float64, next window) {
 	}
 	return rate, w
 }
-

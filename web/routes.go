@@ -62,7 +62,3 @@ func openRoutes() []route {
 func apiRoutes() []route {
 	return []route{}
 }
-
-func pageRoutes() []route {
-	return []route{}
-}

@@ -106,6 +106,7 @@ type Input struct {
 	Required               bool
 	Autocomplete           string
 	Rows                   int // of a textarea
+	Limit                  int // in characters, counted while typing; 0: not counted
 }
 
 func (f Input) kind() string {

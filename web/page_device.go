@@ -1,0 +1,92 @@
+package web
+
+import (
+	"net/http"
+
+	"bongsu/db"
+	"bongsu/views"
+)
+
+// historySize is how many notices a device's page shows at once: each comes with
+// all its calls.
+const historySize = 20
+
+// devicePage shows a device and what happened to each notice on its way there.
+func devicePage(s *Server, w http.ResponseWriter, r *http.Request) error {
+	id, err := pathID(r)
+	if err != nil {
+		return err
+	}
+	d, err := s.pages.Device(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	cursor := r.FormValue("cursor")
+	list, err := s.pages.DeviceDeliveries(r.Context(), id, cursor, historySize)
+	if err != nil {
+		return err
+	}
+	m := viewDevice(d)
+	m.FirstHref, m.NextHref = firstHref(deviceHref(id), cursor), nextHref(deviceHref(id), nil, list.Next)
+	m.CanErase = m.State != "erased" && may(r).Devices
+	for _, x := range list.Items {
+		m.History = append(m.History, shapeHistory(x))
+	}
+	if m.Shell, err = s.shell(r, "devices"); err != nil {
+		return err
+	}
+	return render(w, r, http.StatusOK, views.DevicePage(m))
+}
+
+func viewDevice(d db.Device) views.Device {
+	m := views.Device{
+		ID: idText(d.ID), Token: d.TokenMasked, Platform: d.Platform, User: textOf(d.Person), Installation: textOf(d.Installation),
+		Consent: d.Consent, Tags: d.Tags, CreatedAt: stamp(d.CreatedAt), RegisteredAt: stamp(d.RegisteredAt),
+	}
+	m.State, m.StateReason, m.StateAt = deviceState(d)
+	return m
+}
+
+func shapeHistory(d db.DeviceDelivery) views.DeliveryHistory {
+	h := views.DeliveryHistory{DeliveryRow: deliveryRow(d.Delivery), NoticeState: d.NoticeState}
+	h.NoticeTitle = d.NoticeTitle
+	for _, a := range d.AttemptRows {
+		row := views.AttemptRow{
+			At: stampMillis(a.StartedAt), Outcome: a.Outcome, Reason: textOf(a.Reason), Code: textOf(a.Code), Message: textOf(a.Message),
+			MessageID: textOf(a.MessageID), TookMS: int64(a.TookMs), Charged: a.Charged, Doubt: a.Doubt, Generation: int64(a.Generation),
+		}
+		if a.HTTP != nil {
+			row.HTTP = int64(*a.HTTP)
+		}
+		h.Attempt = append(h.Attempt, row)
+	}
+	return h
+}
+
+// erasePage asks before a device is erased.
+func erasePage(s *Server, w http.ResponseWriter, r *http.Request) error {
+	id, err := pathID(r)
+	if err != nil {
+		return err
+	}
+	if _, err := s.pages.Device(r.Context(), id); err != nil {
+		return err
+	}
+	m := views.EraseText()
+	if m.Shell, err = s.shell(r, "devices"); err != nil {
+		return err
+	}
+	m.Action, m.Back = deviceHref(id)+"/erase", deviceHref(id)
+	return render(w, r, http.StatusOK, views.ConfirmPage(m))
+}
+
+func eraseDevice(s *Server, w http.ResponseWriter, r *http.Request) error {
+	id, err := pathID(r)
+	if err != nil {
+		return err
+	}
+	if err := s.pages.EraseDevice(r.Context(), id, actorOf(r)); err != nil {
+		return err
+	}
+	return s.doneThen(w, r, "The device is erased.", deviceHref(id))
+}

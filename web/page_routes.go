@@ -1,0 +1,35 @@
+package web
+
+// pageRoutes are the screens and what can be done on them. A fragment is a part
+// of a page that a timer or a field asks for.
+func pageRoutes() []route {
+	return []route{
+		{method: "GET", path: "/signin", kind: open, handle: signInPage},
+		{method: "POST", path: "/signin", kind: open, handle: submitSignIn},
+		{method: "POST", path: "/signout", kind: page, roles: anyone, handle: submitSignOut},
+		{method: "GET", path: "/{$}", kind: page, roles: anyone, handle: startPage},
+
+		{method: "GET", path: "/notices", kind: page, roles: anyone, handle: noticesPage},
+		{method: "GET", path: "/notices/new", kind: page, roles: operators, handle: composePage},
+		{method: "POST", path: "/notices", kind: page, roles: operators, handle: submitNotice},
+		{method: "GET", path: "/notices/audience", kind: fragment, roles: operators, handle: audienceFragment},
+		{method: "POST", path: "/notices/{id}/repeat", kind: page, roles: operators, handle: repeatNotice},
+		{method: "GET", path: "/notices/{id}", kind: page, roles: anyone, handle: noticePage},
+		{method: "GET", path: "/notices/{id}/progress", kind: fragment, roles: anyone, handle: noticeFragment, quiet: true},
+		{method: "POST", path: "/notices/{id}/pause", kind: page, roles: operators, handle: pauseNotice},
+		{method: "POST", path: "/notices/{id}/resume", kind: page, roles: operators, handle: resumeNotice},
+		{method: "GET", path: "/notices/{id}/cancel", kind: page, roles: operators, handle: cancelPage},
+		{method: "POST", path: "/notices/{id}/cancel", kind: page, roles: operators, handle: cancelNotice},
+		{method: "GET", path: "/notices/{id}/deliveries", kind: page, roles: anyone, handle: deliveriesPage},
+
+		{method: "GET", path: "/devices", kind: page, roles: support, handle: devicesPage},
+		{method: "POST", path: "/devices/find", kind: page, roles: support, handle: findDevice},
+		{method: "GET", path: "/devices/{id}", kind: page, roles: support, handle: devicePage},
+		{method: "GET", path: "/devices/{id}/erase", kind: page, roles: support, handle: erasePage},
+		{method: "POST", path: "/devices/{id}/erase", kind: page, roles: support, handle: eraseDevice},
+
+		{method: "GET", path: "/queues", kind: page, roles: admins, handle: queuesPage},
+		{method: "GET", path: "/queues/{queue}", kind: page, roles: admins, handle: queuePage},
+		{method: "POST", path: "/queues/{queue}/tasks", kind: page, roles: admins, handle: actOnTask},
+	}
+}
