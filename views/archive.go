@@ -5,19 +5,19 @@ import "bongsu/views/ui"
 // Archive is the list of failed deliveries: groups by reason, then the rows.
 type Archive struct {
 	Shell
-	Notice, NoticeTitle, Reason, Code string // the filters in force; empty: none
-	Groups                            []ArchiveGroup
-	Matched                           int64 // how many match the filters
-	Items                             []DeliveryRow
-	FirstHref, NextHref               string
-	CanReplay                         bool
+	Notice, Reason, Code string // the filters in force; empty: none
+	Groups               []ArchiveGroup
+	Matched              int64 // how many match the filters
+	Items                []DeliveryRow
+	FirstHref, NextHref  string
+	CanReplay            bool
 }
 
-// ArchiveGroup is how many failed for one reason (and code) in one notice.
+// ArchiveGroup is how many failed for one reason.
 type ArchiveGroup struct {
-	Href, NoticeID, NoticeTitle, Reason, Code string
-	N                                         int64
-	First, Last                               string // empty: not known
+	Href, Reason string
+	N            int64
+	On           bool // it is the one chosen
 }
 
 func (m Archive) filtered() bool { return m.Notice != "" || m.Reason != "" || m.Code != "" }
@@ -49,15 +49,15 @@ func (r ReplayRun) skipped() (n int64) {
 }
 
 type archiveText struct {
-	Title, Intro, Groups, Reason, Code, Notice, Number, First, Last, Show, ClearAll, Filters string
-	Rows, Caption, Choose, ChooseAll, ReplayN, ReplayChosen, ReplayOne, Narrow               string
-	Empty, EmptyHint, NoMatch, NoMatchHint                                                   string
+	Title, Intro, Groups, Reason, Code, Notice, Number, Show, ClearAll, Filters string
+	Rows, Caption, Choose, ChooseAll, ReplayN, ReplayChosen, ReplayOne, Narrow  string
+	Empty, EmptyHint, NoMatch, NoMatchHint                                      string
 }
 
 func archiveWords() archiveText {
 	return archiveText{
 		Title: "Archive", Intro: "Deliveries that ended as failed. Mend the cause, then replay: each is put back once and tried again.",
-		Groups: "By reason", Reason: "Reason", Code: "Code", Notice: "Notice", Number: "Number", First: "First", Last: "Last", Show: "Show only these",
+		Groups: "By reason", Reason: "Reason", Code: "Code", Notice: "Notice", Number: "Number", Show: "Show only these",
 		ClearAll: "Show all again", Filters: "Only",
 		Rows: "Deliveries", Caption: "Failed deliveries", Choose: "Choose", ChooseAll: "Choose all on this page",
 		ReplayN: "Replay the {n} chosen", ReplayChosen: "Replay the chosen", ReplayOne: "Replay",

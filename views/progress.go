@@ -23,7 +23,8 @@ type Progress struct {
 	ExpiresAt  string
 
 	QueueDownSince string // the queue does not answer; empty: it does
-	NoWorkerSince  string // no worker is running; empty: one is
+	NoWorker       bool
+	NoWorkerSince  string // empty: not known since when
 	StalledSince   string // nothing has moved; empty: it does move
 	NextDueAt      string // when the next retry is due; empty: none waits
 	VendorPaused   bool

@@ -106,7 +106,7 @@ func TestTroubleIsSaid(t *testing.T) {
 	doc, _ := html(t, views.ProgressPart(troubled().Progress))
 	all := text(doc.Selection)
 	for _, want := range []string{
-		"has not answered since 05:11:30 UTC – Nothing is lost", "No worker has been running since", "Nothing has moved since",
+		"has not answered since 05:11:30 UTC – Nothing is lost", "No worker is running", "Nothing has moved since",
 		"7 devices may have been told twice", "4 deliveries were called without an answer",
 	} {
 		if !strings.Contains(strings.ReplaceAll(all, "2026-12-01 ", ""), want) {

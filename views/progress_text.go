@@ -7,12 +7,12 @@ import (
 )
 
 type progressText struct {
-	Heading, Bar, Now, Average, Left, LookedAt, Ends, Phases     string
-	Reasons, Status, Reason, Number, Show, InArchive             string
-	Total, Pending, Retrying, Sending, Sent, Failed, Skipped     string
-	Unknown, UnknownHint, Decide, QueueDown, QueueHint, NoWorker string
-	NoWorkerHint, Stalled, NextDue, VendorPaused, LookAgain      string
-	Pause, Resume, Cancel, Repeat, Acts                          string
+	Heading, Bar, Now, Average, Left, LookedAt, Ends, Phases          string
+	Reasons, Status, Reason, Number, Show, InArchive                  string
+	Total, Pending, Retrying, Sending, Sent, Failed, Skipped          string
+	Unknown, UnknownHint, Decide, QueueDown, QueueHint, NoWorker      string
+	NoWorkerHint, LastSeen, Stalled, NextDue, VendorPaused, LookAgain string
+	Pause, Resume, Cancel, Repeat, Acts                               string
 }
 
 func progressWords() progressText {
@@ -24,8 +24,9 @@ func progressWords() progressText {
 		Skipped: "Skipped", Unknown: "Unknown",
 		UnknownHint: "were called without an answer and wait for a decision.", Decide: "Decide",
 		QueueDown: "Sending waits for the queue (Redis), which has not answered since", QueueHint: "Nothing is lost; sending goes on by itself when it is back.",
-		NoWorker: "No worker has been running since", NoWorkerHint: "Nothing is lost. Start bongsu serve with the role worker or all; sending goes on by itself.",
-		Stalled: "Nothing has moved since", NextDue: "The next retry is due at",
+		NoWorker: "No worker is running", NoWorkerHint: "Nothing is lost. Start bongsu serve with the role worker or all; sending goes on by itself.",
+		LastSeen: "one was last seen at",
+		Stalled:  "Nothing has moved since", NextDue: "The next retry is due at",
 		VendorPaused: "Calls to the vendor are paused, so this waits. Nothing is lost and nothing is charged.",
 		LookAgain:    "Look again",
 		Pause:        "Pause", Resume: "Resume", Cancel: "Cancel …", Repeat: "Send it again …", Acts: "What you can do",

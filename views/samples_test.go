@@ -55,7 +55,7 @@ func troubled() views.Notice {
 	m.RepeatOf = "12"
 	m.Progress.Acts.RepeatID, m.Progress.Acts.RepeatState = "19", "cancelled"
 	m.Progress.QueueDownSince = "2026-12-01T05:11:30Z"
-	m.Progress.NoWorkerSince = "2026-12-01T05:11:40Z"
+	m.Progress.NoWorker, m.Progress.NoWorkerSince = true, "2026-12-01T05:11:40Z"
 	m.Progress.StalledSince = "2026-12-01T05:11:45Z"
 	m.Progress.NextDueAt = "2026-12-01T05:12:20Z"
 	m.Progress.Twice = 7
@@ -106,8 +106,8 @@ func archive() views.Archive {
 	return views.Archive{
 		Shell: shell("archive"), Notice: "17", Reason: "token_expired", Matched: 100, CanReplay: true, Items: rows(3), NextHref: "/archive?cursor=x",
 		Groups: []views.ArchiveGroup{
-			{Href: "/archive?notice=17&reason=vendor_error", NoticeID: "17", NoticeTitle: "정기 점검", Reason: "vendor_error", Code: "503", N: 12345, Last: "2026-12-01T05:11:09Z"},
-			{Href: "/archive?notice=17&reason=token_expired", NoticeID: "17", NoticeTitle: "정기 점검", Reason: "token_expired", N: 100, Last: "2026-12-01T05:11:09Z"},
+			{Href: "/archive?notice=17&reason=vendor_error", Reason: "vendor_error", N: 12345},
+			{Href: "/archive?notice=17&reason=token_expired", Reason: "token_expired", N: 100, On: true},
 		},
 	}
 }
@@ -207,7 +207,7 @@ func hostilePages(text string) map[string]templ.Component {
 	c := compose()
 	c.Title, c.Body, c.Link, c.Tags, c.Wrong, c.RepeatTitle = text, text, text, text, map[string]string{"title": text, "body": text}, text
 	a := archive()
-	a.Code, a.Groups[0].NoticeTitle, a.Groups[0].Code, a.Items[0].Message, a.Items[0].NoticeTitle = text, text, text, text, text
+	a.Code, a.Items[0].Message, a.Items[0].NoticeTitle = text, text, text
 	q := queue()
 	q.Items[0].ID, q.Items[0].Payload, q.Items[0].LastError = text, text, text
 	l := noticeRows()

@@ -35,7 +35,7 @@ func devicesPage(s *Server, w http.ResponseWriter, r *http.Request) error {
 			m.Items = append(m.Items, deviceRow(d))
 		}
 	}
-	return s.renderDevices(w, r, m, http.StatusOK)
+	return s.renderDevices(w, r, m)
 }
 
 // findDevice looks for the device of a token. It is a POST, so that the token
@@ -49,18 +49,15 @@ func findDevice(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if !errors.Is(err, db.ErrNotFound) {
 		return err
 	}
-	if err := s.setFlash(r, "No device has this token now.", true); err != nil {
-		return err
-	}
-	return seeOther(w, r, "/devices")
+	return s.notDone(w, r, "No device has this token now.", "/devices")
 }
 
-func (s *Server) renderDevices(w http.ResponseWriter, r *http.Request, m views.Devices, status int) error {
+func (s *Server) renderDevices(w http.ResponseWriter, r *http.Request, m views.Devices) error {
 	var err error
 	if m.Shell, err = s.shell(r, "devices"); err != nil {
 		return err
 	}
-	return render(w, r, status, views.DevicesPage(m))
+	return render(w, r, http.StatusOK, views.DevicesPage(m))
 }
 
 func deviceRow(d db.Device) views.DeviceRow {

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 
 	"bongsu/db"
 	"bongsu/views"
@@ -33,7 +32,12 @@ func (s *Server) noticeProgress(r *http.Request, id int64) (looked, error) {
 	if err != nil {
 		return looked{}, err
 	}
+	st, err := s.pages.Status(r.Context())
+	if err != nil {
+		return looked{}, err
+	}
 	v := shapeProgress(p, may(r))
+	addHindrance(&v, st)
 	v.Acts = shapeActs(p.Notice, may(r), newest, newestState)
 	rate, next := parseWindow(r.FormValue("w")).next(sample{v.Counts.Done(), p.Now})
 	addRate(&v, p, rate)
@@ -67,6 +71,20 @@ func shapeProgress(p db.Progress, can views.Can) views.Progress {
 	ended := n.State == db.Finished || n.State == db.Cancelled
 	v.Live = !ended || c.Open() > 0
 	return v
+}
+
+// addHindrance says what a notice that is not at its end waits for.
+func addHindrance(v *views.Progress, st db.Status) {
+	if !v.Live {
+		return
+	}
+	v.QueueDownSince = stampOf(st.QueueDownSince)
+	if len(st.Workers) == 0 {
+		v.NoWorker, v.NoWorkerSince = true, stampOf(st.LastWorkerAt)
+	}
+	for _, x := range st.Vendors {
+		v.VendorPaused = v.VendorPaused || x.State != "ok"
+	}
 }
 
 // addRate adds how fast it goes and how long it will take.
@@ -146,11 +164,19 @@ func viewNotice(p db.Progress, live views.Progress) views.Notice {
 
 // archiveHref is the address of the archive with these filters.
 func archiveHref(notice, reason, code string) string {
+	q := archiveQuery(notice, reason, code)
+	if len(q) == 0 {
+		return "/archive"
+	}
+	return "/archive?" + q.Encode()
+}
+
+func archiveQuery(notice, reason, code string) url.Values {
 	q := url.Values{}
 	for k, v := range map[string]string{"notice": notice, "reason": reason, "code": code} {
 		if v != "" {
 			q.Set(k, v)
 		}
 	}
-	return strings.TrimSuffix("/archive?"+q.Encode(), "?")
+	return q
 }

@@ -107,15 +107,29 @@ func (s *Server) shell(r *http.Request, section string) (views.Shell, error) {
 	if err != nil {
 		return views.Shell{}, err
 	}
+	st, err := s.pages.Status(r.Context())
+	if err != nil {
+		return views.Shell{}, err
+	}
 	a := actorOf(r)
-	return views.Shell{
+	m := views.Shell{
 		Section: section, User: a.Name, Role: string(a.Role), Can: may(r), Flash: views.Flash{Text: text, Bad: bad},
-	}, nil
+	}
+	addTrouble(&m, st)
+	return m, nil
 }
 
 // doneThen leads to path after an act, where message says that it was done.
 func (s *Server) doneThen(w http.ResponseWriter, r *http.Request, message, path string) error {
 	if err := s.setFlash(r, message, false); err != nil {
+		return err
+	}
+	return seeOther(w, r, path)
+}
+
+// notDone leads to path, where message says why nothing was done.
+func (s *Server) notDone(w http.ResponseWriter, r *http.Request, message, path string) error {
+	if err := s.setFlash(r, message, true); err != nil {
 		return err
 	}
 	return seeOther(w, r, path)

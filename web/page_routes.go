@@ -21,6 +21,7 @@ func pageRoutes() []route {
 		{method: "GET", path: "/notices/{id}/cancel", kind: page, roles: operators, handle: cancelPage},
 		{method: "POST", path: "/notices/{id}/cancel", kind: page, roles: operators, handle: cancelNotice},
 		{method: "GET", path: "/notices/{id}/deliveries", kind: page, roles: anyone, handle: deliveriesPage},
+		{method: "POST", path: "/notices/{id}/unknown", kind: page, roles: operators, handle: resolveUnknown},
 
 		{method: "GET", path: "/devices", kind: page, roles: support, handle: devicesPage},
 		{method: "POST", path: "/devices/find", kind: page, roles: support, handle: findDevice},
@@ -28,8 +29,14 @@ func pageRoutes() []route {
 		{method: "GET", path: "/devices/{id}/erase", kind: page, roles: support, handle: erasePage},
 		{method: "POST", path: "/devices/{id}/erase", kind: page, roles: support, handle: eraseDevice},
 
+		{method: "GET", path: "/archive", kind: page, roles: admins, handle: archivePage},
+
 		{method: "GET", path: "/queues", kind: page, roles: admins, handle: queuesPage},
 		{method: "GET", path: "/queues/{queue}", kind: page, roles: admins, handle: queuePage},
 		{method: "POST", path: "/queues/{queue}/tasks", kind: page, roles: admins, handle: actOnTask},
+
+		{method: "GET", path: "/status", kind: page, roles: anyone, handle: statusPage},
+		{method: "GET", path: "/status/live", kind: fragment, roles: anyone, handle: statusFragment, quiet: true},
+		{method: "POST", path: "/vendor/resume", kind: page, roles: admins, handle: resumeVendor},
 	}
 }

@@ -26,6 +26,8 @@ type Deps struct {
 	Queues        QueueInspector
 	CheckPayload  func(title, body, link string) []db.FieldError // the vendor's limits
 	Limits        Limits
+	Expiry        time.Duration // of a notice that does not give its own
+	Ladder        []LadderStep  // the time limits, the outermost first, to show
 	Version       string
 	Now           func() time.Time
 	SecureCookies bool // the browser reaches us by https
@@ -44,6 +46,8 @@ type Server struct {
 	queues   QueueInspector
 	payload  func(title, body, link string) []db.FieldError
 	limits   Limits
+	expiry   time.Duration
+	ladder   []LadderStep
 	version  string
 	now      func() time.Time
 	mux      *http.ServeMux
@@ -60,7 +64,7 @@ type Server struct {
 func New(d Deps) *Server {
 	s := &Server{
 		pages: d.Pages, log: d.Log, queues: d.Queues, payload: d.CheckPayload,
-		limits: d.Limits, version: d.Version, now: d.Now,
+		limits: d.Limits, expiry: d.Expiry, ladder: d.Ladder, version: d.Version, now: d.Now,
 		mux: http.NewServeMux(), cross: http.NewCrossOriginProtection(),
 		sessions: newSessions(d.Pages, d.SecureCookies),
 		guard:    newSignInGuard(d.Now), metrics: newMetrics(d.Version),
