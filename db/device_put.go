@@ -7,8 +7,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// putTries is how often PutDevices begins again where another writer got between.
-const putTries = 5
+// putTries is how often PutDevices tries at most. The second try has no other
+// PutDevices beside it, so only a deadlock with another kind of writer asks for
+// a third.
+const putTries = 4
+
+// putLock is the advisory lock of PutDevices: first tries share it, a further
+// one has it alone.
+const putLock = 0x626f6e67_70757401
 
 // PutDevices stores what is said of a list of devices, all or nothing, and gives
 // one device for each input, in order. A list counts as its inputs one after
@@ -26,11 +32,16 @@ func (db *DB) PutDevices(ctx context.Context, in []DeviceInput, a Actor) (list [
 	}
 	ctx, cancel := db.bound(ctx)
 	defer cancel()
+	lock := "SELECT pg_advisory_xact_lock_shared($1)"
 	for range putTries {
 		err = db.tx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+			if _, err := tx.Exec(ctx, lock, int64(putLock)); err != nil {
+				return err
+			}
 			list, err = putDevices(ctx, tx, in, a)
 			return err
 		})
+		lock = "SELECT pg_advisory_xact_lock($1)"
 		switch pgCode(err) {
 		case "23505", "40P01", "55P03": // somebody else's row, a deadlock, a long wait for a lock
 			continue

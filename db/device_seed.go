@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -46,8 +47,13 @@ func seedDevices(ctx context.Context, tx pgx.Tx, n int, of func(i int) DeviceInp
 	}
 	columns := []string{"token", "token_hash", "platform", "person", "tags", "consent", "installation"}
 	for from := 0; from < n; from += seedBatch {
-		rows := pgx.CopyFromSlice(min(seedBatch, n-from), func(i int) ([]any, error) { return seedRow(from+i, of(from+i)) })
-		if _, err := tx.CopyFrom(ctx, pgx.Identifier{"device"}, columns, rows); err != nil {
+		var wrong error // what COPY makes a text of
+		rows := pgx.CopyFromSlice(min(seedBatch, n-from), func(i int) (row []any, err error) {
+			row, wrong = seedRow(from+i, of(from+i))
+			return row, wrong
+		})
+		_, err := tx.CopyFrom(ctx, pgx.Identifier{"device"}, columns, rows)
+		if err := cmp.Or(wrong, err); err != nil {
 			return err
 		}
 	}
