@@ -17,12 +17,12 @@ import (
 // debianBins is where Debian puts the programs, outside PATH.
 const debianBins = "/usr/lib/postgresql/*/bin"
 
-// findBin returns the folder of postgres and initdb: of the version that made
-// data where there is data, else of the highest. It fails with
-// *childproc.MissingError when there is none.
-func findBin(ctx context.Context, data string) (string, error) {
+// findBin returns the one of dirs whose version made data where there is data,
+// else the one of the highest version. It fails with *childproc.MissingError
+// when there is none.
+func findBin(ctx context.Context, data string, dirs []string) (string, error) {
 	byVersion := map[int]string{}
-	for _, dir := range binDirs() {
+	for _, dir := range dirs {
 		major, err := majorVersion(ctx, dir)
 		if err == nil && byVersion[major] == "" {
 			byVersion[major] = dir
@@ -46,11 +46,11 @@ func findBin(ctx context.Context, data string) (string, error) {
 	return byVersion[made], nil
 }
 
-// binDirs lists the folders that hold both programs: PATH's first, then
-// Debian's.
-func binDirs() []string {
-	dirs := filepath.SplitList(os.Getenv("PATH"))
-	debian, err := filepath.Glob(debianBins)
+// binDirs lists the folders that hold both postgres and initdb: path's first,
+// then those that the pattern finds.
+func binDirs(path, pattern string) []string {
+	dirs := filepath.SplitList(path)
+	debian, err := filepath.Glob(pattern)
 	if err == nil {
 		dirs = append(dirs, debian...)
 	}

@@ -98,7 +98,7 @@ func (s *Server) start(ctx context.Context, settings map[string]string) error {
 	if err != nil {
 		return err
 	}
-	bin, err := findBin(ctx, s.data)
+	bin, err := findBin(ctx, s.data, binDirs(os.Getenv("PATH"), debianBins))
 	if err != nil {
 		return err
 	}
@@ -108,14 +108,13 @@ func (s *Server) start(ctx context.Context, settings map[string]string) error {
 	if err := endOrphans(ctx, s.data); err != nil {
 		return err
 	}
-	run, err := childproc.SocketDir(s.base, socketName, acc.uid, acc.gid)
+	home := s.base
+	if !acc.reaches(filepath.Join(home, "run")) {
+		home = s.data
+	}
+	run, err := childproc.SocketDir(home, socketName, acc.uid, acc.gid)
 	if err != nil {
 		return err
-	}
-	if !acc.reaches(run) { // Dir lies where the server's user may not enter
-		if run, err = childproc.SocketDir(s.data, socketName, acc.uid, acc.gid); err != nil {
-			return err
-		}
 	}
 	s.url = socketURL(run, database)
 	if err := s.launch(ctx, bin, run, settings); err != nil {
