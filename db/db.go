@@ -20,6 +20,7 @@ type Limits struct {
 	Wait        time.Duration // for a free connection
 	Transaction time.Duration // a whole transaction, and so each statement in it
 	Lock        time.Duration // for one lock
+	Worker      bool          // every query is a point or a short range of an index
 }
 
 // DB is the ledger through one pool of connections. It is safe for use by many
@@ -47,6 +48,14 @@ func Open(ctx context.Context, url string, l Limits) (*DB, error) {
 	p["statement_timeout"] = fmt.Sprint(l.Transaction.Milliseconds())
 	p["lock_timeout"] = fmt.Sprint(l.Lock.Milliseconds())
 	p["idle_in_transaction_session_timeout"] = fmt.Sprint(l.Transaction.Milliseconds())
+	if l.Worker {
+		// Planned once, and never by whole tables: statistics lag behind a table
+		// that grows by a million rows in a minute.
+		for _, name := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"} {
+			p[name] = "off"
+		}
+		p["plan_cache_mode"] = "force_generic_plan"
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)

@@ -4,7 +4,7 @@ CREATE TABLE feeder (
     id          boolean PRIMARY KEY DEFAULT true CHECK (id),
     term        bigint NOT NULL DEFAULT 0,       -- every write of a feeder checks it
     holder      text NOT NULL DEFAULT '',
-    lease_until timestamptz NOT NULL DEFAULT '-infinity',
+    lease_until timestamptz NOT NULL DEFAULT 'epoch',
     redis_ok_at    timestamptz,                  -- the queue answered last
     redis_down_at  timestamptz,                  -- and has not since; null: it is up
     redis_error    text
@@ -31,7 +31,7 @@ CREATE TABLE vendor (
     probed_device bigint NOT NULL DEFAULT 0,     -- probes go round the devices
     keep_devices boolean NOT NULL DEFAULT false, -- 410 does not disable until an admin agrees
     version      bigint NOT NULL DEFAULT 1,
-    rate_free_at timestamptz NOT NULL DEFAULT '-infinity'
+    rate_free_at timestamptz NOT NULL DEFAULT 'epoch'
 );
 INSERT INTO vendor (kind) VALUES ('http');
 

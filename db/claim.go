@@ -1,0 +1,136 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Claim is the right to call the vendor once for one delivery, until its lease
+// ends. The attempt is counted already.
+type Claim struct {
+	NoticeID   int64
+	DeviceID   int64
+	Fence      int
+	Attempts   int // this one included
+	Charged    int // before this one
+	Generation int
+	KeyNo      int
+	Kind       string
+	Token      string
+	Platform   string
+	ClaimedAt  time.Time // by the database's clock
+}
+
+// VendorKey is the idempotency key that the vendor sees.
+func (c Claim) VendorKey() string {
+	return fmt.Sprintf("n%d-d%d-k%d", c.NoticeID, c.DeviceID, c.KeyNo)
+}
+
+// ClaimRange takes up to limit first attempts of notice in (after, last], in the
+// order of device id, for the time of lease. What must not be called any more is
+// settled on the way: skipped where consent or the device is gone, failed where
+// the notice has expired. It returns the claims and how many rows it looked at:
+// none means that there is nothing to claim there now, whatever the cause.
+func (db *DB) ClaimRange(ctx context.Context, notice, after, last int64, limit int, lease time.Duration, shard int) (_ []Claim, seen int, err error) {
+	defer wrap(&err, "ClaimRange(%d, %d, %d)", notice, after, last)
+	return db.claim(ctx, claimRangeSQL, pgx.StrictNamedArgs{
+		"notice": notice, "after": after, "last": last, "limit": limit, "lease": lease, "shard": shard % shards,
+	})
+}
+
+// ClaimDue takes up to limit deliveries of notice whose retry is due, the
+// longest waiting first; otherwise as ClaimRange.
+func (db *DB) ClaimDue(ctx context.Context, notice int64, limit int, lease time.Duration, shard int) (_ []Claim, seen int, err error) {
+	defer wrap(&err, "ClaimDue(%d)", notice)
+	return db.claim(ctx, claimDueSQL, pgx.StrictNamedArgs{
+		"notice": notice, "limit": limit, "lease": lease, "shard": shard % shards,
+	})
+}
+
+func (db *DB) claim(ctx context.Context, sql string, args pgx.StrictNamedArgs) ([]Claim, int, error) {
+	ctx, cancel := db.bound(ctx)
+	defer cancel()
+	rows, err := db.pool.Query(ctx, sql, args)
+	if err != nil {
+		return nil, 0, db.noticed(err)
+	}
+	defer rows.Close()
+	var claims []Claim
+	seen := 0
+	for rows.Next() {
+		var c Claim
+		var taken bool
+		var token *string
+		if err := rows.Scan(&c.NoticeID, &c.DeviceID, &c.Fence, &c.Attempts, &c.Charged, &c.Generation, &c.KeyNo,
+			&c.Kind, &token, &c.Platform, &c.ClaimedAt, &taken); err != nil {
+			return nil, 0, err
+		}
+		seen++
+		if taken {
+			c.Token = *token
+			claims = append(claims, c)
+		}
+	}
+	return claims, seen, db.noticed(rows.Err())
+}
+
+const (
+	claimRangeSQL = claimHead + `
+		AND d.device_id > @after AND d.device_id <= @last AND d.wake_at IS NULL
+		ORDER BY d.device_id` + claimTail
+	claimDueSQL = claimHead + `
+		AND d.wake_at <= now()
+		ORDER BY d.wake_at` + claimTail
+)
+
+// One statement: pick and lock, check whom it concerns, take or settle, count.
+const claimHead = `
+	WITH picked AS MATERIALIZED (
+		SELECT d.device_id, v.kind, v.token, v.platform, d.charged > 0 AS retrying,
+			CASE WHEN v.erased_at IS NOT NULL THEN 'device_erased'
+				WHEN v.disabled_at IS NOT NULL THEN 'device_disabled'
+				WHEN NOT v.consent THEN 'no_consent'
+				WHEN n.expires_at <= now() THEN 'expired' END AS verdict
+		FROM delivery d
+		JOIN notice n ON n.id = d.notice_id AND n.state = 'sending'
+		JOIN device v ON v.id = d.device_id
+		JOIN vendor x ON x.kind = v.kind AND x.state = 'ok'
+		WHERE d.notice_id = @notice AND d.status = 'pending'`
+
+const claimTail = `
+		LIMIT @limit FOR UPDATE OF d SKIP LOCKED
+	), moved AS (
+		UPDATE delivery d SET
+			status = CASE WHEN p.verdict IS NULL THEN 'sending' WHEN p.verdict = 'expired' THEN 'failed' ELSE 'skipped' END,
+			reason = coalesce(p.verdict, d.reason),
+			code = CASE WHEN p.verdict IS NULL THEN d.code END,
+			message = CASE WHEN p.verdict IS NULL THEN d.message END,
+			lease_until = CASE WHEN p.verdict IS NULL THEN now() + @lease::interval END,
+			wake_at = CASE WHEN p.verdict IS NULL AND d.wake_at IS NOT NULL THEN now() + @lease::interval END,
+			failed_at = CASE WHEN p.verdict = 'expired' THEN now() END,
+			fence = d.fence + CASE WHEN p.verdict IS NULL THEN 1 ELSE 0 END,
+			attempts = d.attempts + CASE WHEN p.verdict IS NULL THEN 1 ELSE 0 END,
+			updated_at = now()
+		FROM picked p
+		WHERE d.notice_id = @notice AND d.device_id = p.device_id AND d.status = 'pending'
+		RETURNING d.notice_id, d.device_id, d.fence, d.attempts, d.charged, d.generation, d.key_no,
+			p.kind, p.token, p.platform, d.status, p.retrying, p.verdict
+	), counted AS (
+		UPDATE notice_counter c SET
+			pending = c.pending - m.pending, retrying = c.retrying - m.retrying,
+			sending = c.sending + m.sending, attempts = c.attempts + m.sending,
+			failed = c.failed + m.failed, skipped = c.skipped + m.skipped
+		FROM (SELECT count(*) FILTER (WHERE NOT retrying) AS pending, count(*) FILTER (WHERE retrying) AS retrying,
+				count(*) FILTER (WHERE status = 'sending') AS sending, count(*) FILTER (WHERE status = 'failed') AS failed,
+				count(*) FILTER (WHERE status = 'skipped') AS skipped, count(*) AS n FROM moved) m
+		WHERE c.notice_id = @notice AND c.shard = @shard AND m.n > 0
+	), reasons AS (
+		INSERT INTO notice_reason AS t (notice_id, shard, status, reason, n)
+		SELECT @notice, @shard, status, verdict, count(*) FROM moved WHERE verdict IS NOT NULL GROUP BY status, verdict
+		ON CONFLICT (notice_id, status, reason, shard) DO UPDATE SET n = t.n + excluded.n
+	)
+	SELECT notice_id, device_id, fence, attempts, charged, generation, key_no, kind, token, platform, now(), verdict IS NULL
+	FROM moved`

@@ -1,0 +1,78 @@
+package db
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// closeBatch is how many device ids one CloseRest looks at.
+const closeBatch = 5_000
+
+// CloseRest settles the next part of a notice that is cancelled or has expired:
+// what waits there, and what was not even fanned out, becomes skipped
+// (cancelled) or failed (expired). Calls under way are left to end. more says
+// that the end of the audience is not reached.
+func (db *DB) CloseRest(ctx context.Context, t Term, notice int64) (more bool, err error) {
+	defer wrap(&err, "CloseRest(%d)", notice)
+	ctx, cancel := db.bound(ctx)
+	defer cancel()
+	err = db.pool.QueryRow(ctx, closeRestSQL, pgx.StrictNamedArgs{"term": t, "notice": notice, "batch": closeBatch}).Scan(&more)
+	return more, db.noticed(orNotFound(err))
+}
+
+const closeRestSQL = `
+	WITH n AS MATERIALIZED (
+		SELECT id, platforms, tags, audience_max, close_to, least(audience_max, close_to + @batch) AS upper,
+			CASE state WHEN 'cancelled' THEN 'skipped' ELSE 'failed' END AS status,
+			CASE state WHEN 'cancelled' THEN 'cancelled' ELSE 'expired' END AS reason
+		FROM notice
+		WHERE id = @notice AND settled_at IS NULL AND (state = 'cancelled' OR expires_at <= now()) AND ` + leads + `
+	), waiting AS MATERIALIZED (
+		SELECT d.notice_id, d.device_id, d.charged > 0 AS retrying FROM n JOIN delivery d
+			ON d.notice_id = n.id AND d.device_id > n.close_to AND d.device_id <= n.upper AND d.status = 'pending'
+		FOR UPDATE OF d SKIP LOCKED
+	), moved AS (
+		UPDATE delivery d SET status = n.status, reason = n.reason, code = NULL, message = NULL, wake_at = NULL,
+			failed_at = CASE n.status WHEN 'failed' THEN now() END, updated_at = now()
+		FROM waiting w, n
+		WHERE d.notice_id = w.notice_id AND d.device_id = w.device_id AND d.status = 'pending'
+		RETURNING w.retrying
+	), made AS (
+		INSERT INTO delivery (notice_id, device_id, status, reason, failed_at)
+		SELECT n.id, v.id, n.status, n.reason, CASE n.status WHEN 'failed' THEN now() END
+		FROM n, device v
+		WHERE v.id > n.close_to AND v.id <= n.upper AND ` + matches + `
+		ORDER BY v.id
+		ON CONFLICT DO NOTHING
+		RETURNING 1
+	), sum AS (
+		SELECT (SELECT count(*) FROM made) AS made, (SELECT count(*) FROM moved) AS moved,
+			(SELECT count(*) FROM moved WHERE retrying) AS retrying
+	), counted AS (
+		UPDATE notice_counter c SET total = c.total + s.made,
+			pending = c.pending - (s.moved - s.retrying), retrying = c.retrying - s.retrying,
+			skipped = c.skipped + CASE n.status WHEN 'skipped' THEN s.made + s.moved ELSE 0 END,
+			failed = c.failed + CASE n.status WHEN 'failed' THEN s.made + s.moved ELSE 0 END
+		FROM sum s, n WHERE c.notice_id = n.id AND c.shard = 0 AND s.made + s.moved > 0
+	), reasons AS (
+		INSERT INTO notice_reason AS t (notice_id, shard, status, reason, n)
+		SELECT n.id, 0, n.status, n.reason, s.made + s.moved FROM sum s, n WHERE s.made + s.moved > 0
+		ON CONFLICT (notice_id, status, reason, shard) DO UPDATE SET n = t.n + excluded.n
+	), ended AS (
+		UPDATE notice_range r SET done_at = now()
+		FROM n WHERE r.notice_id = n.id AND r.done_at IS NULL AND r.last_id <= n.upper AND NOT EXISTS (
+			SELECT 1 FROM delivery d WHERE d.notice_id = r.notice_id AND d.device_id BETWEEN r.first_id AND r.last_id
+				AND d.wake_at IS NULL AND d.status = 'sending')
+	)
+	UPDATE notice SET
+		close_to = CASE WHEN n.upper >= n.audience_max THEN 0 ELSE n.upper END,
+		cut_to = greatest(cut_to, n.upper),
+		cut_at = CASE WHEN n.upper >= n.audience_max THEN coalesce(cut_at, now()) ELSE cut_at END
+	FROM n WHERE notice.id = n.id AND notice.close_to = n.close_to
+	RETURNING n.upper < n.audience_max`
+
+// NeedsClosing says whether CloseRest has something left to do for f.
+func (f Feed) NeedsClosing() bool {
+	return (f.State == Cancelled || f.Expired) && (!f.Cut || f.Ranges > 0 || f.Open > f.Sending)
+}

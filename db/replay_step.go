@@ -1,0 +1,123 @@
+package db
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// StepReplay puts the next batch of a replay back: deliveries that are in the
+// archive since before it was asked for become pending, of the next generation,
+// due now. Skipped are those whose device is disabled, erased or without
+// consent, and whose notice is cancelled or has expired. Batch, totals and the
+// point reached are one transaction, so that going on after a crash counts
+// nothing twice. done says that the end is reached.
+func (db *DB) StepReplay(ctx context.Context, t Term, id int64, batch int) (done bool, err error) {
+	defer wrap(&err, "StepReplay(%d)", id)
+	err = db.tx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		var r Replay
+		var at Pair
+		err := tx.QueryRow(ctx, `
+			UPDATE replay SET state = 'running' WHERE id = $1 AND state <> 'done'
+				AND EXISTS (SELECT 1 FROM feeder WHERE term = $2)
+			RETURNING filter, at_notice, at_device`, id, t).Scan(&r.Filter, &at.NoticeID, &at.DeviceID)
+		if err != nil {
+			return orNotFound(err)
+		}
+		notice, count, err := nextReplayed(ctx, tx, id, r.Filter, at)
+		if err != nil {
+			return err
+		}
+		if count == 0 {
+			done = true
+			_, err := tx.Exec(ctx, `UPDATE replay SET state = 'done', finished_at = now() WHERE id = $1`, id)
+			return err
+		}
+		if _, err := lockNotice(ctx, tx, notice); err != nil {
+			return err
+		}
+		args := pgx.StrictNamedArgs{"replay": id, "notice": notice, "after": afterIn(at, notice), "batch": batch}
+		addFilter(args, r.Filter)
+		var moved int64
+		if err := tx.QueryRow(ctx, stepReplaySQL, args).Scan(&moved); err != nil {
+			return err
+		}
+		if moved > 0 {
+			return reopen(ctx, tx, notice)
+		}
+		return nil
+	})
+	return done, err
+}
+
+// nextReplayed finds the notice of the next delivery of a replay, if there is one.
+func nextReplayed(ctx context.Context, q querier, id int64, f *ArchiveFilter, at Pair) (notice int64, count int, err error) {
+	args := pgx.StrictNamedArgs{"replay": id, "at_notice": at.NoticeID, "at_device": at.DeviceID}
+	addFilter(args, f)
+	err = q.QueryRow(ctx, `
+		SELECT coalesce(min(notice_id), 0), count(*) FROM (
+			SELECT d.notice_id FROM delivery d, replay r
+			WHERE r.id = @replay AND (d.notice_id, d.device_id) > (@at_notice, @at_device) AND `+replayMatches+`
+			ORDER BY d.notice_id, d.device_id LIMIT 1) x`, args).Scan(&notice, &count)
+	return notice, count, err
+}
+
+// afterIn is where to begin within notice.
+func afterIn(at Pair, notice int64) int64 {
+	if at.NoticeID == notice {
+		return at.DeviceID
+	}
+	return 0
+}
+
+func addFilter(args pgx.StrictNamedArgs, f *ArchiveFilter) {
+	args["listed"] = f == nil
+	if f == nil {
+		f = &ArchiveFilter{}
+	}
+	args["by_notice"], args["reason"], args["code"] = f.Notice, f.Reason, f.Code
+}
+
+// replayMatches is the condition that archived delivery d belongs to replay r.
+const replayMatches = `d.failed_at IS NOT NULL AND d.failed_at <= r.asked_at
+	AND (@by_notice::bigint IS NULL OR d.notice_id = @by_notice) AND (@reason = '' OR d.reason = @reason)
+	AND (@code = '' OR d.code = @code)
+	AND (NOT @listed OR EXISTS (SELECT 1 FROM replay_item i
+		WHERE i.replay_id = @replay AND i.notice_id = d.notice_id AND i.device_id = d.device_id))`
+
+const stepReplaySQL = `
+	WITH picked AS MATERIALIZED (
+		SELECT d.notice_id, d.device_id, d.reason AS was, CASE
+			WHEN v.erased_at IS NOT NULL THEN 'device_erased'
+			WHEN v.disabled_at IS NOT NULL THEN 'device_disabled'
+			WHEN NOT v.consent THEN 'no_consent'
+			WHEN n.state = 'cancelled' THEN 'cancelled'
+			WHEN n.expires_at <= now() THEN 'expired' END AS refusal
+		FROM replay r, delivery d JOIN device v ON v.id = d.device_id JOIN notice n ON n.id = d.notice_id
+		WHERE r.id = @replay AND d.notice_id = @notice AND d.device_id > @after AND ` + replayMatches + `
+		ORDER BY d.device_id LIMIT @batch FOR UPDATE OF d
+	), moved AS (
+		UPDATE delivery d SET status = 'pending', reason = NULL, code = NULL, message = NULL, failed_at = NULL,
+			wake_at = now(), generation = d.generation + 1, charged = 0, lost = 0,
+			key_no = d.key_no + CASE WHEN d.definite THEN 1 ELSE 0 END, updated_at = now()
+		FROM picked p
+		WHERE p.refusal IS NULL AND d.notice_id = p.notice_id AND d.device_id = p.device_id AND d.status = 'failed'
+		RETURNING p.was
+	), counted AS (
+		UPDATE notice_counter c SET failed = c.failed - m.n, pending = c.pending + m.n
+		FROM (SELECT count(*) AS n FROM moved) m WHERE c.notice_id = @notice AND c.shard = 0 AND m.n > 0
+	), reasons AS (
+		INSERT INTO notice_reason AS t (notice_id, shard, status, reason, n)
+		SELECT @notice, 0, 'failed', was, -count(*) FROM moved GROUP BY was
+		ON CONFLICT (notice_id, status, reason, shard) DO UPDATE SET n = t.n + excluded.n
+	), told AS (
+		UPDATE replay r SET replayed = replayed + (SELECT count(*) FROM moved),
+			at_notice = @notice, at_device = (SELECT max(device_id) FROM picked),
+			skipped = (SELECT coalesce(jsonb_object_agg(k, n), '{}') FROM (
+				SELECT k, sum(n) AS n FROM (
+					SELECT key AS k, value::bigint AS n FROM jsonb_each_text(r.skipped)
+					UNION ALL SELECT refusal, 1 FROM picked WHERE refusal IS NOT NULL) s
+				GROUP BY k) x)
+		WHERE r.id = @replay AND EXISTS (SELECT 1 FROM picked)
+	)
+	SELECT count(*) FROM moved`

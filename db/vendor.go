@@ -1,0 +1,102 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// VendorState says whether a vendor is called.
+type VendorState struct {
+	Kind        string
+	State       string  // ok, paused or probing
+	Reason      *string // credentials_refused, backlog or refusals
+	Detail      *string // the vendor's words
+	Since       time.Time
+	NextProbeAt *time.Time
+	KeepDevices bool // a 410 disables nobody until an admin agrees
+	Version     int64
+}
+
+const vendorColumns = `kind, state, reason, detail, since, next_probe_at, keep_devices, version`
+
+// Vendors gives the state of each vendor.
+func (db *DB) Vendors(ctx context.Context) (_ []VendorState, err error) {
+	defer wrap(&err, "Vendors")
+	ctx, cancel := db.bound(ctx)
+	defer cancel()
+	list, err := vendors(ctx, db.pool)
+	return list, db.noticed(err)
+}
+
+func vendors(ctx context.Context, q querier) ([]VendorState, error) {
+	rows, err := q.Query(ctx, `SELECT `+vendorColumns+` FROM vendor ORDER BY kind`)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowToStructByName[VendorState])
+}
+
+// PauseVendor stops all calls to a vendor that is called now. reason is one of
+// VendorState's, detail the words to show. It tells whether it was the one that
+// paused it.
+func (db *DB) PauseVendor(ctx context.Context, kind, reason, detail string) (paused bool, err error) {
+	defer wrap(&err, "PauseVendor(%q)", kind)
+	by := Actor{ID: "worker", Name: "worker", Role: "system"}
+	err = db.tx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		tag, err := tx.Exec(ctx, `
+			UPDATE vendor SET state = 'paused', reason = $2, detail = nullif($3, ''), since = now(), version = version + 1
+			WHERE kind = $1 AND state = 'ok'`, kind, reason, detail)
+		if paused = tag.RowsAffected() == 1; err != nil || !paused {
+			return err
+		}
+		return addAudit(ctx, tx, by, "vendor.pause", "vendor:"+kind, map[string]any{"reason": reason, "detail": detail})
+	})
+	return paused, err
+}
+
+// ResumeVendor lets a paused vendor be called again. ErrNotFound for a vendor
+// that there is not; *ConflictError wrong_state where it is not paused.
+func (db *DB) ResumeVendor(ctx context.Context, kind string, by Actor) (err error) {
+	defer wrap(&err, "ResumeVendor(%q)", kind)
+	return db.tx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		var was string
+		err := tx.QueryRow(ctx, `SELECT state FROM vendor WHERE kind = $1 FOR UPDATE`, kind).Scan(&was)
+		if err != nil {
+			return orNotFound(err)
+		}
+		if was == "ok" {
+			return &ConflictError{Code: "wrong_state", Message: fmt.Sprintf("the vendor %s is not paused", kind)}
+		}
+		if _, err := tx.Exec(ctx, `
+			UPDATE vendor SET state = 'ok', reason = NULL, detail = NULL, since = now(), next_probe_at = NULL,
+				version = version + 1
+			WHERE kind = $1`, kind); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, `
+			UPDATE notice_range r SET ring = ring + 1, rung_at = NULL FROM notice n
+			WHERE n.settled_at IS NULL AND r.notice_id = n.id AND r.done_at IS NULL`); err != nil {
+			return err
+		}
+		return addAudit(ctx, tx, by, "vendor.resume", "vendor:"+kind, map[string]any{"from": was})
+	})
+}
+
+// TakeRate reserves n calls to a vendor out of perSecond over all processes, and
+// tells how long to wait before the first of them. Reservations follow one
+// another; time that nobody reserved is lost.
+func (db *DB) TakeRate(ctx context.Context, kind string, n int, perSecond float64) (wait time.Duration, err error) {
+	defer wrap(&err, "TakeRate(%q, %d)", kind, n)
+	ctx, cancel := db.bound(ctx)
+	defer cancel()
+	var micro int64
+	err = db.pool.QueryRow(ctx, `
+		UPDATE vendor SET rate_free_at = greatest(rate_free_at, clock_timestamp()) + $2::float8 / $3::float8 * interval '1 second'
+		WHERE kind = $1
+		RETURNING extract(epoch FROM rate_free_at - clock_timestamp()) * 1000000
+			- $2::float8 / $3::float8 * 1000000`, kind, n, perSecond).Scan(&micro)
+	return max(0, time.Duration(micro)*time.Microsecond), db.noticed(err)
+}
