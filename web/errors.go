@@ -43,7 +43,10 @@ type methodError struct{ allow string }
 func (e *methodError) Error() string { return "this address takes " + e.allow + " only" }
 
 // badRequestError says that a body cannot be read at all.
-type badRequestError struct{ code, message string }
+type badRequestError struct {
+	status        int
+	code, message string
+}
 
 func (e *badRequestError) Error() string { return e.message }
 
@@ -151,7 +154,7 @@ func explainRefusal(err error) (failure, bool) {
 	case errors.As(err, &method):
 		return failure{Status: 405, Code: "method_not_allowed", Detail: upper(method.Error()) + "."}, true
 	case errors.As(err, &bad):
-		return failure{Status: 400, Code: bad.code, Detail: bad.message}, true
+		return failure{Status: bad.status, Code: bad.code, Detail: bad.message}, true
 	case errors.As(err, &throttled):
 		return failure{Status: 429, Code: "too_many_attempts", RetryAfter: throttled.wait, Detail: upper(throttled.Error()) + "."}, true
 	case errors.As(err, &large):

@@ -60,5 +60,26 @@ func openRoutes() []route {
 }
 
 func apiRoutes() []route {
-	return []route{}
+	p := apiRoot
+	return []route{
+		{method: "GET", path: p + "/openapi.yaml", kind: open, handle: serveOpenAPI},
+		{method: "POST", path: p + "/notices", kind: api, roles: operators, handle: apiAcceptNotice},
+		{method: "GET", path: p + "/notices", kind: api, roles: anyone, handle: apiNotices},
+		{method: "GET", path: p + "/notices/{id}", kind: api, roles: anyone, handle: apiNotice},
+		{method: "POST", path: p + "/notices/{id}/pause", kind: api, roles: operators, handle: apiActOn((*db.DB).PauseNotice)},
+		{method: "POST", path: p + "/notices/{id}/resume", kind: api, roles: operators, handle: apiActOn((*db.DB).ResumeNotice)},
+		{method: "POST", path: p + "/notices/{id}/cancel", kind: api, roles: operators, handle: apiActOn((*db.DB).CancelNotice)},
+		{method: "POST", path: p + "/notices/{id}/unknown", kind: api, roles: operators, handle: apiResolveUnknown},
+		{method: "GET", path: p + "/notices/{id}/deliveries", kind: api, roles: anyone, handle: apiDeliveries},
+		{method: "POST", path: p + "/test-sends", kind: api, roles: operators, handle: apiTestSend, once: true},
+		{method: "GET", path: p + "/test-sends/{id}", kind: api, roles: anyone, handle: apiReadTestSend},
+		{method: "PUT", path: p + "/devices", kind: api, roles: operators, handle: apiPutDevices, bodyLimit: devicesBodyLimit},
+		{method: "GET", path: p + "/devices", kind: api, roles: support, handle: apiDevices},
+		{method: "GET", path: p + "/devices/{id}", kind: api, roles: support, handle: apiDevice},
+		{method: "DELETE", path: p + "/devices/{id}", kind: api, roles: support, handle: apiEraseDevice},
+		{method: "GET", path: p + "/devices/{id}/deliveries", kind: api, roles: support, handle: apiDeviceDeliveries},
+		{method: "GET", path: p + "/archive", kind: api, roles: admins, handle: apiArchive},
+		{method: "POST", path: p + "/archive/replays", kind: api, roles: admins, handle: apiStartReplay},
+		{method: "GET", path: p + "/archive/replays/{id}", kind: api, roles: admins, handle: apiReplay},
+	}
 }

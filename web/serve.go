@@ -12,6 +12,10 @@ import (
 
 const defaultBodyLimit = 1 << 20
 
+// statusClientLeft stands in the log and the metrics for a request whose client
+// was gone before there was an answer.
+const statusClientLeft = 499
+
 // ServeHTTP answers one request: it gives it an id, a deadline and the headers
 // that every answer has, lets its route answer, and writes one line of log.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -137,17 +141,19 @@ func (s *Server) finish(w *recorder, r *http.Request) {
 			level = slog.LevelDebug
 		}
 	}
-	s.metrics.count(pattern, w.status, took)
+	left := errors.Is(context.Cause(r.Context()), context.Canceled)
+	status := w.status
+	if left && (status == 0 || status >= 500) {
+		status = statusClientLeft
+	}
+	s.metrics.count(pattern, status, took)
 	attrs := []slog.Attr{
-		slog.String("method", r.Method), slog.String("route", pattern), slog.Int("status", w.status),
+		slog.String("method", r.Method), slog.String("route", pattern), slog.Int("status", status),
 		slog.Duration("took", took), slog.String("actor", st.actor.ID), slog.String("request_id", st.id),
 	}
-	if w.status >= 500 {
+	if status >= 500 {
 		level = slog.LevelError
 		attrs = append(attrs, slog.Any("error", st.err))
-	}
-	if errors.Is(context.Cause(r.Context()), context.Canceled) {
-		attrs = append(attrs, slog.Bool("client_left", true))
 	}
 	s.log.LogAttrs(context.WithoutCancel(r.Context()), level, "request was answered", attrs...)
 }

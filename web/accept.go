@@ -1,0 +1,84 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"bongsu/db"
+)
+
+// checkDraft puts d into its normal form and holds it against our limits and
+// the vendor's. It is an *db.InvalidError where a field is wrong.
+func (s *Server) checkDraft(d *db.Draft) error {
+	var fields []db.FieldError
+	var invalid *db.InvalidError
+	if err := db.CheckDraft(d); errors.As(err, &invalid) {
+		fields = invalid.Fields
+	} else if err != nil {
+		return err
+	}
+	if s.payload != nil {
+		fields = append(fields, s.payload(d.Title, d.Body, d.Link)...)
+	}
+	if fields != nil {
+		return &db.InvalidError{Fields: fields}
+	}
+	return nil
+}
+
+// accept stores d once, or finds the notice that has its key. Whatever becomes
+// of the client and of the time for the answer, the acceptance goes on to its
+// end, and the log tells it where the answer cannot. It fails as checkDraft and
+// db.AcceptNotice do, or with errUnsure when the time is over first.
+func (s *Server) accept(r *http.Request, d db.Draft, key *db.ClientKey) (db.Acceptance, error) {
+	if err := s.checkDraft(&d); err != nil {
+		return db.Acceptance{}, err
+	}
+	type result struct {
+		db.Acceptance
+		err error
+	}
+	ctx, by := r.Context(), actorOf(r)
+	done := make(chan result, 1)
+	s.behind.Go(func() {
+		var res result
+		defer func() { done <- res }()
+		res.Acceptance, res.err = s.acceptSafely(ctx, d, by, key)
+		s.tellLost(ctx, by, res.Acceptance, res.err)
+	})
+	select {
+	case res := <-done:
+		return res.Acceptance, res.err
+	case <-ctx.Done():
+		return db.Acceptance{}, errUnsure
+	}
+}
+
+// acceptSafely turns a panic into an error: nothing else would catch it here.
+func (s *Server) acceptSafely(ctx context.Context, d db.Draft, by db.Actor, key *db.ClientKey) (a db.Acceptance, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic while accepting: %v", p)
+		}
+	}()
+	return s.pages.AcceptNotice(ctx, d, by, key, s.expiry)
+}
+
+// tellLost logs how an acceptance ended that nobody waits for any more.
+func (s *Server) tellLost(ctx context.Context, by db.Actor, a db.Acceptance, err error) {
+	if ctx.Err() == nil {
+		return
+	}
+	attrs := []slog.Attr{slog.String("actor", by.ID), slog.String("request_id", by.RequestID),
+		slog.String("why", context.Cause(ctx).Error())}
+	ctx = context.WithoutCancel(ctx)
+	if err != nil {
+		s.log.LogAttrs(ctx, slog.LevelError, "notice was not accepted, and its client had left", append(attrs, slog.Any("error", err))...)
+		return
+	}
+	s.log.LogAttrs(ctx, slog.LevelInfo, "notice was accepted after its client left",
+		append(attrs, slog.Int64("notice", a.Notice.ID), slog.Bool("replayed", a.Replayed))...)
+}
