@@ -29,12 +29,18 @@ func (c Claim) VendorKey() string {
 	return fmt.Sprintf("n%d-d%d-k%d", c.NoticeID, c.DeviceID, c.KeyNo)
 }
 
+// Batch is what one claim statement came to.
+type Batch struct {
+	Claims []Claim
+	Seen   int   // deliveries it claimed or settled; 0: nothing is to be had there now, whatever the cause
+	Last   int64 // the highest device id of those
+}
+
 // ClaimRange takes up to limit first attempts of notice in (after, last], in the
 // order of device id, for the time of lease. What must not be called any more is
 // settled on the way: skipped where consent or the device is gone, failed where
-// the notice has expired. It returns the claims and how many rows it looked at:
-// none means that there is nothing to claim there now, whatever the cause.
-func (db *DB) ClaimRange(ctx context.Context, notice, after, last int64, limit int, lease time.Duration, shard int) (_ []Claim, seen int, err error) {
+// the notice has expired.
+func (db *DB) ClaimRange(ctx context.Context, notice, after, last int64, limit int, lease time.Duration, shard int) (_ Batch, err error) {
 	defer wrap(&err, "ClaimRange(%d, %d, %d)", notice, after, last)
 	return db.claim(ctx, claimRangeSQL, pgx.StrictNamedArgs{
 		"notice": notice, "after": after, "last": last, "limit": limit, "lease": lease, "shard": shard % shards,
@@ -43,38 +49,37 @@ func (db *DB) ClaimRange(ctx context.Context, notice, after, last int64, limit i
 
 // ClaimDue takes up to limit deliveries of notice whose retry is due, the
 // longest waiting first; otherwise as ClaimRange.
-func (db *DB) ClaimDue(ctx context.Context, notice int64, limit int, lease time.Duration, shard int) (_ []Claim, seen int, err error) {
+func (db *DB) ClaimDue(ctx context.Context, notice int64, limit int, lease time.Duration, shard int) (_ Batch, err error) {
 	defer wrap(&err, "ClaimDue(%d)", notice)
 	return db.claim(ctx, claimDueSQL, pgx.StrictNamedArgs{
 		"notice": notice, "limit": limit, "lease": lease, "shard": shard % shards,
 	})
 }
 
-func (db *DB) claim(ctx context.Context, sql string, args pgx.StrictNamedArgs) ([]Claim, int, error) {
+func (db *DB) claim(ctx context.Context, sql string, args pgx.StrictNamedArgs) (b Batch, err error) {
 	ctx, cancel := db.bound(ctx)
 	defer cancel()
 	rows, err := db.pool.Query(ctx, sql, args)
 	if err != nil {
-		return nil, 0, db.noticed(err)
+		return Batch{}, db.noticed(err)
 	}
 	defer rows.Close()
-	var claims []Claim
-	seen := 0
 	for rows.Next() {
 		var c Claim
 		var taken bool
 		var token *string
 		if err := rows.Scan(&c.NoticeID, &c.DeviceID, &c.Fence, &c.Attempts, &c.Charged, &c.Generation, &c.KeyNo,
 			&c.Kind, &token, &c.Platform, &c.ClaimedAt, &taken); err != nil {
-			return nil, 0, err
+			return Batch{}, err
 		}
-		seen++
+		b.Seen++
+		b.Last = max(b.Last, c.DeviceID)
 		if taken {
 			c.Token = *token
-			claims = append(claims, c)
+			b.Claims = append(b.Claims, c)
 		}
 	}
-	return claims, seen, db.noticed(rows.Err())
+	return b, db.noticed(rows.Err())
 }
 
 const (

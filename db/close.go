@@ -23,7 +23,7 @@ func (db *DB) CloseRest(ctx context.Context, t Term, notice int64) (more bool, e
 
 const closeRestSQL = `
 	WITH n AS MATERIALIZED (
-		SELECT id, platforms, tags, audience_max, close_to, least(audience_max, close_to + @batch) AS upper,
+		SELECT id, platforms, tags, audience_max, close_to, least(audience_max, close_to + @batch::bigint) AS upper,
 			CASE state WHEN 'cancelled' THEN 'skipped' ELSE 'failed' END AS status,
 			CASE state WHEN 'cancelled' THEN 'cancelled' ELSE 'expired' END AS reason
 		FROM notice

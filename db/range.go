@@ -22,12 +22,12 @@ func (db *DB) CutRanges(ctx context.Context, t Term, notice int64, size, count i
 	defer wrap(&err, "CutRanges(%d)", notice)
 	return db.exec(ctx, `
 		WITH n AS MATERIALIZED (
-			SELECT id, platforms, tags, audience_max, cut_to, next_seq, least(audience_max, cut_to + @window) AS upper
+			SELECT id, platforms, tags, audience_max, cut_to, next_seq, least(audience_max, cut_to + @window::bigint) AS upper
 			FROM notice WHERE id = @notice AND state = 'sending' AND cut_at IS NULL AND `+leads+`
 		), ids AS MATERIALIZED (
-			SELECT v.id, (row_number() OVER (ORDER BY v.id) - 1) / @size AS part
+			SELECT v.id, (row_number() OVER (ORDER BY v.id) - 1) / @size::int AS part
 			FROM n, LATERAL (SELECT v.id FROM device v WHERE v.id > n.cut_to AND v.id <= n.upper AND `+matches+`
-				ORDER BY v.id LIMIT @size * @count) v
+				ORDER BY v.id LIMIT @size::int * @count::int) v
 		), cut AS (
 			INSERT INTO notice_range (notice_id, seq, first_id, last_id)
 			SELECT @notice, (SELECT next_seq FROM n) + part, min(id), max(id) FROM ids GROUP BY part
@@ -35,7 +35,7 @@ func (db *DB) CutRanges(ctx context.Context, t Term, notice int64, size, count i
 		), reached AS (
 			SELECT n.id, n.cut_to AS was, n.audience_max,
 				(SELECT count(DISTINCT part) FROM ids) AS parts,
-				CASE WHEN (SELECT count(*) FROM ids) < @size * @count THEN n.upper ELSE (SELECT max(id) FROM ids) END AS cut_to
+				CASE WHEN (SELECT count(*) FROM ids) < @size::int * @count::int THEN n.upper ELSE (SELECT max(id) FROM ids) END AS cut_to
 			FROM n
 		)
 		UPDATE notice SET cut_to = r.cut_to, next_seq = next_seq + r.parts,
