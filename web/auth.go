@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"bongsu/db"
 )
@@ -88,7 +89,7 @@ func (s *Server) sessionUser(ctx context.Context, quiet bool) (db.User, error) {
 	if id == 0 {
 		return db.User{}, errSignedOut
 	}
-	idle := s.now().Sub(s.sessions.GetTime(ctx, sessionSeenKey))
+	idle := s.now().Sub(time.Unix(s.sessions.GetInt64(ctx, sessionSeenKey), 0))
 	if idle > sessionIdle {
 		return db.User{}, s.endSession(ctx)
 	}
@@ -100,7 +101,7 @@ func (s *Server) sessionUser(ctx context.Context, quiet bool) (db.User, error) {
 		return db.User{}, err
 	}
 	if !quiet && idle > sessionTouch {
-		s.sessions.Put(ctx, sessionSeenKey, s.now())
+		s.sessions.Put(ctx, sessionSeenKey, s.now().Unix())
 		if _, _, err := s.sessions.Commit(ctx); err != nil {
 			return db.User{}, err
 		}

@@ -90,7 +90,7 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request, email, password 
 		return err
 	}
 	s.sessions.Put(ctx, sessionUserKey, u.ID)
-	s.sessions.Put(ctx, sessionSeenKey, s.now())
+	s.sessions.Put(ctx, sessionSeenKey, s.now().Unix())
 	token, expiry, err := s.sessions.Commit(ctx)
 	if err != nil {
 		return err

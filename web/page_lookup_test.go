@@ -1,0 +1,181 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"bongsu/db"
+)
+
+func TestFindingADevice(t *testing.T) {
+	x := newSite(t, db.Support, nil)
+	x.devices(60)
+	if v := x.get("/devices?id=7"); v.at != "/devices/7" {
+		t.Errorf("by number: at %s", v.at)
+	}
+	if v := x.get("/devices?id=9999"); v.status != 200 || !strings.Contains(v.text("main"), "No device was found") {
+		t.Errorf("by a number that is not there: %d %s", v.status, v.text("main"))
+	}
+	v := x.get("/devices?user=kim")
+	if n := v.Find("tbody tr").Length(); n != pageSize {
+		t.Errorf("by user: %d rows", n)
+	}
+	next, _ := v.Find("a[rel=next]").Attr("href")
+	if n := x.get(next).Find("tbody tr").Length(); n != 10 {
+		t.Errorf("the next page has %d rows", n)
+	}
+	if v = x.post("/devices/find", "token", "token-9"); v.at != "/devices/9" {
+		t.Errorf("by token: at %s", v.at)
+	}
+	if strings.Contains(v.text("html"), "token-9") {
+		t.Error("the page shows the token")
+	}
+	if v = x.post("/devices/find", "token", "nobody"); v.at != "/devices" || !strings.Contains(v.text("main"), "No device has this token") {
+		t.Errorf("by a token that is not there: %s", v.text("main"))
+	}
+}
+
+func TestDeviceHistoryAndErasing(t *testing.T) {
+	x := newSite(t, db.Admin, nil)
+	x.devices(3)
+	id := x.failedNotice(3)
+	v := x.get("/devices/2")
+	for _, want := range []string{"Failed one", "the vendor says the address is gone", "410", "31 ms", "gone <b>for good</b>", "An admin can replay it"} {
+		if !strings.Contains(v.text("main"), want) {
+			t.Errorf("%q is not on the page", want)
+		}
+	}
+	if v.Find("article q b").Length() != 0 {
+		t.Error("the vendor's words became HTML")
+	}
+	if v = x.get("/devices/2/erase"); v.Find("form[method=post][action='/devices/2/erase']").Length() != 1 {
+		t.Error("no question before erasing")
+	}
+	if v = x.post("/devices/2/erase"); !strings.Contains(v.text("dl.facts"), "erased") || strings.Contains(v.text("dl.facts"), "kim") {
+		t.Errorf("erased: %s", v.text("dl.facts"))
+	}
+	if got := x.get("/notices/" + id).text(".lead"); !strings.Contains(got, "3 failed") {
+		t.Errorf("the counts moved: %q", got)
+	}
+	if v = x.get("/devices/77"); v.status != http.StatusNotFound {
+		t.Errorf("a device that is not there: %d", v.status)
+	}
+}
+
+func TestDeliveriesByStatus(t *testing.T) {
+	x := newSite(t, db.Operator, nil)
+	x.devices(60)
+	path := "/notices/" + x.failedNotice(60) + "/deliveries"
+	v := x.get(path + "?status=failed")
+	next, _ := v.Find("a[rel=next]").Attr("href")
+	if v.Find("tbody tr").Length() != pageSize || x.get(next).Find("tbody tr").Length() != 10 {
+		t.Errorf("%d rows, then %s", v.Find("tbody tr").Length(), next)
+	}
+	if v.Find("tbody th a").Length() != 0 {
+		t.Error("an operator is offered the device's page, which is for support")
+	}
+	if v = x.get(path + "?status=sent"); !strings.Contains(v.text("main"), "There is none") {
+		t.Errorf("sent: %s", v.text("main"))
+	}
+	if v = x.get(path + "?status=nonsense"); v.status != http.StatusUnprocessableEntity {
+		t.Errorf("a status that is none: %d", v.status)
+	}
+}
+
+// fakeQueues is the edge to the queues, which main fills.
+type fakeQueues struct {
+	down  error
+	tasks []Task
+	ran   []string
+}
+
+func (f *fakeQueues) Queues(context.Context) ([]Queue, error) {
+	return []Queue{{Name: "push", Archived: len(f.tasks)}}, f.down
+}
+
+func (f *fakeQueues) Tasks(_ context.Context, _, state string, page, size int) ([]Task, error) {
+	if state != "archived" || page > 1 {
+		return nil, f.down
+	}
+	return f.tasks[:min(size, len(f.tasks))], f.down
+}
+
+func (f *fakeQueues) RunTask(_ context.Context, _, id string) error { return f.act("run", id) }
+
+func (f *fakeQueues) DeleteTask(_ context.Context, _, id string) error { return f.act("delete", id) }
+
+func (f *fakeQueues) act(what, id string) error {
+	if !slices.ContainsFunc(f.tasks, func(t Task) bool { return t.ID == id }) {
+		return ErrTaskGone
+	}
+	f.ran = append(f.ran, what+" "+id)
+	return f.down
+}
+
+func TestQueues(t *testing.T) {
+	q := &fakeQueues{tasks: []Task{{ID: "range:1:2:3", Queue: "push", Type: "push:range", Payload: `{"notice":1}`, LastError: "panic: <oops>", MaxRetry: 3}}}
+	x := newSite(t, db.Admin, q)
+	v := x.get("/queues")
+	href, _ := v.Find("tbody a[href*=archived]").Attr("href")
+	v = x.get(href)
+	if got := v.text("tbody tr"); !strings.Contains(got, "range:1:2:3") || !strings.Contains(got, "panic: <oops>") {
+		t.Errorf("the tasks: %q", got)
+	}
+	if v = x.post("/queues/push/tasks", "task", "range:1:2:3", "act", "run", "state", "archived"); v.at != "/queues/push?state=archived" {
+		t.Errorf("running led to %s", v.at)
+	}
+	x.post("/queues/push/tasks", "task", "range:1:2:3", "act", "delete", "state", "archived")
+	if got := strings.Join(q.ran, ", "); got != "run range:1:2:3, delete range:1:2:3" {
+		t.Errorf("done: %s", got)
+	}
+	if v = x.post("/queues/push/tasks", "task", "gone", "act", "run", "state", "archived"); v.status != http.StatusConflict {
+		t.Errorf("a task that is gone: %d", v.status)
+	}
+	if v = x.get("/queues/nothing"); v.status != http.StatusNotFound {
+		t.Errorf("a queue that is not there: %d", v.status)
+	}
+	q.down = errors.New("connection refused")
+	if v = x.get("/queues"); v.status != 200 || !strings.Contains(v.text("main"), "Nothing is lost") {
+		t.Errorf("with the queue down: %d %s", v.status, v.text("main"))
+	}
+}
+
+func TestArchivePage(t *testing.T) {
+	x := newSite(t, db.Admin, nil)
+	if v := x.get("/archive"); !strings.Contains(v.text("main"), "The archive is empty") {
+		t.Errorf("empty: %s", v.text("main"))
+	}
+	x.devices(60)
+	id := x.failedNotice(60)
+	v := x.get("/archive")
+	if v.Find("button[value=all]").Length() != 0 {
+		t.Error("everything can be replayed without a filter")
+	}
+	href, _ := v.Find("table").First().Find("tbody a").Attr("href")
+	if href != "/archive?reason=token_expired" {
+		t.Fatalf("the group leads to %s", href)
+	}
+	v = x.get(href + "&notice=" + id + "&code=410")
+	if got := v.text("button[value=all]"); got != "Replay all 60 that match" {
+		t.Errorf("the button says %q", got)
+	}
+	next, _ := v.Find("a[rel=next]").Attr("href")
+	for _, part := range []string{"reason=token_expired", "notice=" + id, "code=410"} {
+		if !strings.Contains(next, part) {
+			t.Errorf("the next page forgets %s: %s", part, next)
+		}
+	}
+	if n := x.get(next).Find("#archive-rows tbody tr").Length(); n != 10 {
+		t.Errorf("the next page has %d rows", n)
+	}
+	if v = x.get("/archive?reason=timeout"); !strings.Contains(v.text("main"), "Nothing matches") {
+		t.Errorf("no match: %s", v.text("main"))
+	}
+	if v = x.get("/archive?notice=x"); v.status != http.StatusUnprocessableEntity {
+		t.Errorf("a notice that is no number: %d", v.status)
+	}
+}
