@@ -48,15 +48,10 @@ func (f *faults) err() error {
 // more. Its errors answer 400, 408 or 413.
 func readJSON(r *http.Request) (json.RawMessage, error) {
 	raw, err := io.ReadAll(r.Body)
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		return nil, err
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return nil, &badRequestError{408, "body_late", "The body did not arrive in time."}
-	case err != nil:
-		return nil, &badRequestError{400, "body_cut", "The body ended before its end."}
-	case !utf8.Valid(raw):
+	if err != nil {
+		return nil, bodyError(err, "body_cut", "The body ended before its end.")
+	}
+	if !utf8.Valid(raw) {
 		return nil, &badRequestError{400, "not_utf8", "The body is not valid UTF-8."}
 	}
 	var value json.RawMessage
@@ -64,6 +59,19 @@ func readJSON(r *http.Request) (json.RawMessage, error) {
 		return nil, &badRequestError{400, "not_json", "The body is not one JSON value: " + err.Error() + "."}
 	}
 	return value, nil
+}
+
+// bodyError says why a body could not be read: it is too large, too slow, or
+// what code and message say.
+func bodyError(err error, code, message string) error {
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return err
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return &badRequestError{408, "body_late", "The body did not arrive in time."}
+	}
+	return &badRequestError{400, code, message}
 }
 
 // object reads a JSON object field by field. A field that is null counts as

@@ -41,8 +41,10 @@ func (m *metrics) count(route string, status int, took time.Duration) {
 	m.seconds.WithLabelValues(route).Observe(took.Seconds())
 }
 
-// serveMetrics answers in the text format of Prometheus.
+// serveMetrics answers in the text format of Prometheus: what this process
+// answered, and how the ledger stands.
 func serveMetrics(s *Server, w http.ResponseWriter, r *http.Request) error {
-	promhttp.HandlerFor(s.metrics.registry, promhttp.HandlerOpts{}).ServeHTTP(w, r)
+	all := prometheus.Gatherers{s.metrics.registry, s.ledgerMetrics(r.Context())}
+	promhttp.HandlerFor(all, promhttp.HandlerOpts{}).ServeHTTP(w, r)
 	return nil
 }

@@ -76,7 +76,22 @@ func (s *Server) run(rt *route, w *recorder, r *http.Request) error {
 		limit = defaultBodyLimit
 	}
 	r.Body = http.MaxBytesReader(w.ResponseWriter, r.Body, limit)
+	if rt.kind != api && r.Method == http.MethodPost {
+		if err := readForm(r); err != nil {
+			return err
+		}
+	}
 	return rt.handle(s, w, r)
+}
+
+// readForm reads the form in r's body before its handler looks at it: a field
+// of a form that is cut or too large must not pass for an empty one.
+func readForm(r *http.Request) error {
+	err := r.ParseForm()
+	if err == nil {
+		return nil
+	}
+	return bodyError(err, "bad_form", "The form cannot be read.")
 }
 
 // unmatched turns the mux's own answer to a request that fits no route into an
