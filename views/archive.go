@@ -1,6 +1,10 @@
 package views
 
-import "bongsu/views/ui"
+import (
+	"strings"
+
+	"bongsu/views/ui"
+)
 
 // Archive is the list of failed deliveries: groups by reason, then the rows.
 type Archive struct {
@@ -31,14 +35,14 @@ type Replay struct {
 // ReplayRun is the live part: what was matched, put back and skipped.
 type ReplayRun struct {
 	ID, State         string // pending, running or done
-	What              string // the choice in words
+	Reason, Code      string // the filters; empty: any
 	Matched, Replayed int64
 	Skipped           []ReasonGroup
 	AskedBy, AskedAt  string
 	FinishedAt        string
 	Live              bool
 	PollHref          string
-	NoticeID          string // whose page shows how the deliveries fare; empty: several
+	NoticeID          string // the filter's; empty: any, or single deliveries were chosen
 }
 
 func (r ReplayRun) skipped() (n int64) {
@@ -89,10 +93,32 @@ func replayWords() replayText {
 // replaySays is the first sentence of the page.
 func replaySays(r ReplayRun) string {
 	s := ui.Of(r.Matched, "delivery", "deliveries") + " matched: " + ui.Num(r.Replayed) + " put back, " + ui.Num(r.skipped()) + " skipped"
-	if left := r.Matched - r.Replayed - r.skipped(); left > 0 {
+	left := r.Matched - r.Replayed - r.skipped()
+	switch {
+	case left > 0 && r.State == "done":
+		s += ", " + ui.Num(left) + " no longer in the archive when their turn came"
+	case left > 0:
 		s += ", " + ui.Num(left) + " left"
 	}
 	return s + "."
+}
+
+// replayWhat says what was chosen.
+func replayWhat(r ReplayRun) string {
+	var parts []string
+	if r.NoticeID != "" {
+		parts = append(parts, "notice #"+r.NoticeID)
+	}
+	if r.Reason != "" {
+		parts = append(parts, reasonText(r.Reason))
+	}
+	if r.Code != "" {
+		parts = append(parts, "code "+r.Code)
+	}
+	if len(parts) == 0 {
+		return "Single deliveries were chosen."
+	}
+	return "All that match: " + strings.Join(parts, ", ") + "."
 }
 
 func (r ReplayRun) announce() string {

@@ -132,7 +132,7 @@ func queue() views.Queue {
 }
 
 func replay(state string, live bool) views.Replay {
-	return views.Replay{Shell: shell("archive"), Run: views.ReplayRun{ID: "3", PollHref: "/archive/replays/3/progress?v=2", State: state, What: "Notice #17, token_expired.", Matched: 100, Replayed: 60,
+	return views.Replay{Shell: shell("archive"), Run: views.ReplayRun{ID: "3", PollHref: "/archive/replays/3/progress?v=2", State: state, Reason: "token_expired", Matched: 100, Replayed: 60,
 		Skipped: []views.ReasonGroup{{Reason: "device_disabled", N: 40}}, AskedBy: "ada@example.com", AskedAt: "2026-12-01T05:11:09Z", Live: live, NoticeID: "17"}}
 }
 

@@ -20,10 +20,6 @@ func reasonText(reason string) string {
 		"device_disabled":     "the device is disabled",
 		"device_erased":       "the device was erased",
 		"cancelled":           "the notice was cancelled",
-		"notice_expired":      "the notice has expired",
-		"notice_cancelled":    "the notice was cancelled",
-		"not_failed":          "it was no longer in the archive",
-		"already_replayed":    "it was replayed already",
 	}
 	if w, ok := words[reason]; ok {
 		return w

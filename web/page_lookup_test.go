@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"bongsu/db"
 )
@@ -177,5 +178,75 @@ func TestArchivePage(t *testing.T) {
 	}
 	if v = x.get("/archive?notice=x"); v.status != http.StatusUnprocessableEntity {
 		t.Errorf("a notice that is no number: %d", v.status)
+	}
+}
+
+// stepReplays does what the feeder does.
+func (x *site) stepReplays() {
+	x.t.Helper()
+	term, err := x.db.Lead(x.t.Context(), "test", 5*time.Second)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	ids, err := x.db.OpenReplays(x.t.Context())
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	for _, id := range ids {
+		for done := false; !done; {
+			if done, err = x.db.StepReplay(x.t.Context(), term, id, 100); err != nil {
+				x.t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestReplay(t *testing.T) {
+	x := newSite(t, db.Admin, nil)
+	x.devices(60)
+	id := x.failedNotice(60)
+	x.sql(`UPDATE device SET disabled_at = now(), disabled_reason = 'token_expired' WHERE id <= 20`)
+	v := x.post("/archive/replays", "act", "all", "notice", id, "reason", "token_expired", "code", "")
+	if !strings.HasPrefix(v.at, "/archive/replays/") || v.text(".lead") != "60 deliveries matched: 0 put back, 0 skipped, 60 left." {
+		t.Fatalf("at %s: %s", v.at, v.text("main"))
+	}
+	href, _ := v.Find("#replay").Attr("hx-get")
+	if got := x.htmx("GET", href).status; got != http.StatusNoContent {
+		t.Errorf("nothing changed, and the answer is %d", got)
+	}
+	x.stepReplays()
+	v = x.htmx("GET", href)
+	if got := v.text(".lead"); got != "60 deliveries matched: 40 put back, 20 skipped." {
+		t.Errorf("done: %q", got)
+	}
+	if v.Find("[hx-get]").Length() != 0 || !strings.Contains(v.text("table"), "the device is disabled") {
+		t.Errorf("the last fragment: %s", v.text("body"))
+	}
+	if got := x.get("/notices/" + id).text(".lead"); got != "20 of 60 done: 20 failed; 40 waiting." {
+		t.Errorf("the notice: %q", got)
+	}
+}
+
+func TestReplayOneAndTheChosen(t *testing.T) {
+	x := newSite(t, db.Admin, nil)
+	x.devices(4)
+	id := x.failedNotice(4)
+	v := x.post("/archive/replays", "delivery", id+"-1", "delivery", id+"-2", "one", id+"-3")
+	if got := v.text(".lead"); !strings.HasPrefix(got, "1 delivery matched") {
+		t.Errorf("the button of a row: %q", got)
+	}
+	v = x.post("/archive/replays", "act", "chosen", "delivery", id+"-1", "delivery", id+"-2")
+	if got := v.text(".lead"); !strings.HasPrefix(got, "2 deliveries matched") {
+		t.Errorf("the chosen: %q", got)
+	}
+	x.stepReplays()
+	if n := x.get("/archive").Find("#archive-rows tbody tr").Length(); n != 1 {
+		t.Errorf("%d are left in the archive", n)
+	}
+	if v = x.post("/archive/replays", "act", "chosen"); v.at != "/archive" || !strings.Contains(v.text("main"), "Choose at least one") {
+		t.Errorf("choosing none: %s", v.text("main"))
+	}
+	if v = x.post("/archive/replays", "act", "all"); v.status != http.StatusUnprocessableEntity {
+		t.Errorf("all without a filter: %d", v.status)
 	}
 }

@@ -30,6 +30,9 @@ func pageRoutes() []route {
 		{method: "POST", path: "/devices/{id}/erase", kind: page, roles: support, handle: eraseDevice},
 
 		{method: "GET", path: "/archive", kind: page, roles: admins, handle: archivePage},
+		{method: "POST", path: "/archive/replays", kind: page, roles: admins, handle: startReplay},
+		{method: "GET", path: "/archive/replays/{id}", kind: page, roles: admins, handle: replayPage},
+		{method: "GET", path: "/archive/replays/{id}/progress", kind: fragment, roles: admins, handle: replayFragment, quiet: true},
 
 		{method: "GET", path: "/queues", kind: page, roles: admins, handle: queuesPage},
 		{method: "GET", path: "/queues/{queue}", kind: page, roles: admins, handle: queuePage},
