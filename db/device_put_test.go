@@ -144,6 +144,10 @@ func TestDevicePutListIsItsInputsInTurn(t *testing.T) {
 	whole, single := newDB(t), newDB(t)
 	r := rand.New(rand.NewPCG(7, 7))
 	for round := range 60 {
+		if round%3 == 0 {
+			exec(t, whole, "TRUNCATE device CASCADE")
+			exec(t, single, "TRUNCATE device CASCADE")
+		}
 		list := make([]DeviceInput, 1+r.IntN(7))
 		for i := range list {
 			list[i] = randomInput(r)
@@ -214,6 +218,30 @@ func TestDevicePutRaceForOneToken(t *testing.T) {
 	}
 	if n := ask[int](t, db, "SELECT count(*) FROM device"); n != 20 {
 		t.Errorf("%d devices, want 20", n)
+	}
+}
+
+// Two callers say different things of one device at the same moment: both count.
+func TestDevicePutLosesNoField(t *testing.T) {
+	db := newDB(t)
+	for round := range 20 {
+		token := fmt.Sprint("token-", round)
+		put(t, db, DeviceInput{Token: token})
+		inputs := []DeviceInput{{User: new("kim")}, {Tags: &[]string{"vip"}}, {Consent: new(false)}, {Installation: new(token)}}
+		var wg sync.WaitGroup
+		for _, in := range inputs {
+			in.Token, in.Platform = token, "ios"
+			wg.Go(func() {
+				if _, err := db.PutDevices(t.Context(), []DeviceInput{in}, someone); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		d, err := db.DeviceByToken(t.Context(), token)
+		if err != nil || d.Person == nil || len(d.Tags) != 1 || d.Consent || d.Installation == nil {
+			t.Errorf("round %d: %+v, %v", round, d, err)
+		}
 	}
 }
 

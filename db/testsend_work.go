@@ -115,8 +115,7 @@ func finishTests(ctx context.Context, tx pgx.Tx, ids []int64) error {
 	}
 	_, err := tx.Exec(ctx, `
 		UPDATE test_send t SET finished_at = now()
-		WHERE id = ANY ($1) AND finished_at IS NULL AND NOT EXISTS (
-			SELECT FROM test_send_device WHERE test_send_id = t.id AND status IN ('pending', 'sending'))`, ids)
+		WHERE id = ANY ($1) AND finished_at IS NULL AND `+noTestOpen, ids)
 	return err
 }
 
@@ -131,81 +130,56 @@ type TestRing struct {
 // calls waiting, under a new number. Before that it ends the calls whose lease
 // has run out as unknown, since a test send is never called twice.
 //
-// Only the feeder of term may ask: another one gets ErrStale.
-func (db *DB) OpenTestSends(ctx context.Context, term int64, stale time.Duration) (rings []TestRing, err error) {
+// It does nothing and gives none where another feeder has taken over from t.
+func (db *DB) OpenTestSends(ctx context.Context, t Term, stale time.Duration) (rings []TestRing, err error) {
 	defer wrap(&err, "OpenTestSends")
-	err = db.tx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if err := holdTerm(ctx, tx, term); err != nil {
-			return err
+	for _, step := range []string{endTestLeases, closeTestSends, ringTestSends} {
+		if err := db.exec(ctx, step, pgx.NamedArgs{"term": t, "stale": stale}); err != nil {
+			return nil, err
 		}
-		open, err := endTestLeases(ctx, tx)
-		if err != nil || len(open) == 0 {
-			return err
-		}
-		if err := finishTests(ctx, tx, open); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, `
-			UPDATE test_send SET ring = ring + 1, rung_at = NULL
-			WHERE id = ANY ($1) AND finished_at IS NULL AND rung_at < now() - $2::interval
-				AND EXISTS (SELECT FROM test_send_device WHERE test_send_id = id AND status = 'pending')`,
-			open, stale); err != nil {
-			return err
-		}
-		rings, err = allRows[TestRing](tx.Query(ctx, `
+	}
+	err = db.read(ctx, func(ctx context.Context, q querier) error {
+		rings, err = allRows[TestRing](q.Query(ctx, `
 			SELECT id, ring FROM test_send
-			WHERE id = ANY ($1) AND finished_at IS NULL AND rung_at IS NULL ORDER BY id`, open))
+			WHERE finished_at IS NULL AND rung_at IS NULL AND `+leads+`
+			ORDER BY id LIMIT 1000`, pgx.StrictNamedArgs{"term": t}))
 		return err
 	})
 	return rings, err
 }
 
-// holdTerm is ErrStale where the feeder of term is no longer the feeder. It takes
-// no lock: a feeder that froze here must not keep the next one waiting.
-func holdTerm(ctx context.Context, q querier, term int64) error {
-	var holds bool
-	if err := q.QueryRow(ctx, "SELECT EXISTS (SELECT FROM feeder WHERE term = $1)", term).Scan(&holds); err != nil {
-		return err
-	}
-	if !holds {
-		return ErrStale
-	}
-	return nil
-}
+// The steps of OpenTestSends. Each is one statement, so that a feeder that
+// freezes between them holds no lock.
+const (
+	endTestLeases = `
+		UPDATE test_send_device x SET status = 'unknown', reason = 'holder_lost', lease_until = NULL, updated_at = now()
+		FROM test_send t
+		WHERE t.finished_at IS NULL AND x.test_send_id = t.id AND x.status = 'sending' AND x.lease_until < now()
+			AND ` + leads
+	closeTestSends = `
+		UPDATE test_send t SET finished_at = now()
+		WHERE finished_at IS NULL AND ` + noTestOpen + ` AND ` + leads
+	ringTestSends = `
+		UPDATE test_send t SET ring = ring + 1, rung_at = NULL
+		WHERE finished_at IS NULL AND rung_at < now() - @stale::interval AND ` + leads + `
+			AND EXISTS (SELECT FROM test_send_device WHERE test_send_id = t.id AND status = 'pending')`
+)
 
-// endTestLeases ends the calls whose lease has run out as unknown. It gives the
-// test sends that are not finished.
-func endTestLeases(ctx context.Context, tx pgx.Tx) ([]int64, error) {
-	rows, err := tx.Query(ctx, "SELECT id FROM test_send WHERE finished_at IS NULL ORDER BY id LIMIT 1000")
-	if err != nil {
-		return nil, err
-	}
-	open, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil || len(open) == 0 {
-		return nil, err
-	}
-	_, err = tx.Exec(ctx, `
-		UPDATE test_send_device SET status = 'unknown', reason = 'holder_lost', lease_until = NULL, updated_at = now()
-		WHERE test_send_id = ANY ($1) AND status = 'sending' AND lease_until < now()`, open)
-	return open, err
-}
+// noTestOpen is the condition that the test send t has nothing to do any more.
+const noTestOpen = `NOT EXISTS (
+	SELECT FROM test_send_device WHERE test_send_id = t.id AND status IN ('pending', 'sending'))`
 
-// MarkTestSendsRung notes that the tasks of rings are enqueued. Only the feeder
-// of term may: another one gets ErrStale.
-func (db *DB) MarkTestSendsRung(ctx context.Context, term int64, rings []TestRing) (err error) {
+// MarkTestSendsRung notes that the tasks of rings are enqueued. It does nothing
+// where another feeder has taken over from t.
+func (db *DB) MarkTestSendsRung(ctx context.Context, t Term, rings []TestRing) (err error) {
 	defer wrap(&err, "MarkTestSendsRung(%d)", len(rings))
 	ids, numbers := make([]int64, len(rings)), make([]int64, len(rings))
 	for i, r := range rings {
 		ids[i], numbers[i] = r.ID, r.Ring
 	}
-	return db.tx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		if err := holdTerm(ctx, tx, term); err != nil {
-			return err
-		}
-		_, err := tx.Exec(ctx, `
-			UPDATE test_send t SET rung_at = now()
-			FROM unnest($1::bigint[], $2::bigint[]) AS r (id, ring)
-			WHERE t.id = r.id AND t.ring = r.ring AND t.rung_at IS NULL`, ids, numbers)
-		return err
-	})
+	return db.exec(ctx, `
+		UPDATE test_send t SET rung_at = now()
+		FROM unnest(@ids::bigint[], @rings::bigint[]) AS r (id, ring)
+		WHERE t.id = r.id AND t.ring = r.ring AND t.rung_at IS NULL AND `+leads,
+		pgx.StrictNamedArgs{"term": t, "ids": ids, "rings": numbers})
 }
