@@ -1,0 +1,98 @@
+package jobs
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"bongsu/db"
+	"bongsu/jobs/push"
+)
+
+// calls makes the vendor calls of one task: each claim is called at once, its
+// result goes to the guard and the recorder, and its slot is free when that is
+// committed. wait returns when all are.
+type calls struct {
+	w     *Worker
+	class class
+	group sync.WaitGroup
+}
+
+// content is what a notice says, the same for all its devices.
+type content struct {
+	title, body, link string
+	expiresAt         time.Time
+}
+
+func contentOf(n db.Notice) content {
+	c := content{title: n.Title, body: n.Body, expiresAt: n.ExpiresAt}
+	if n.Link != nil {
+		c.link = *n.Link
+	}
+	return c
+}
+
+// begin calls the vendor for each claim. asked is the time before the claims
+// were asked for: by this process's clock their leases end one lease later.
+func (c *calls) begin(claims []db.Claim, text content, asked time.Time) {
+	last := asked.Add(c.w.cfg.Lease - c.w.cfg.CallTimeout)
+	for _, claim := range claims {
+		c.group.Add(1)
+		go c.one(claim, text, last)
+	}
+}
+
+// one makes one call, unless last has passed: then the call could outlive the
+// lease, and the claim goes back.
+func (c *calls) one(claim db.Claim, text content, last time.Time) {
+	done := func() {
+		c.w.slots.free(c.class, 1)
+		c.group.Done()
+	}
+	if !time.Now().Before(last) {
+		c.w.release(claim)
+		done()
+		return
+	}
+	// A call that was begun is brought to its end whatever becomes of the task.
+	ctx, cancel := context.WithTimeout(context.Background(), c.w.cfg.CallTimeout)
+	defer cancel()
+	start := time.Now()
+	result := push.ResultOf(c.w.cfg.Vendor.Send(ctx, message(claim, text)))
+	c.w.guard.judge(verdict{claim: claim, result: result, started: start, took: time.Since(start), recorded: done})
+}
+
+func message(c db.Claim, text content) push.Message {
+	return push.Message{
+		NoticeID: c.NoticeID, DeviceID: c.DeviceID, Key: c.VendorKey(), Kind: push.Kind(c.Kind),
+		Token: c.Token, Platform: c.Platform, Title: text.title, Body: text.body, Link: text.link,
+		ExpiresAt: text.expiresAt, CollapseID: collapseID(c.NoticeID),
+	}
+}
+
+// settle says what a vendor's answer means for the ledger.
+func (w *Worker) settle(v verdict) db.Result {
+	r := v.result
+	out := db.Result{
+		Claim: v.claim, StartedAt: v.started, Took: v.took, Outcome: string(r.Outcome), HTTP: r.Status, Doubt: r.Doubt,
+		Disable: r.Outcome == push.Dead, Reason: string(r.Reason), Code: r.Code, Message: r.Message, MessageID: r.MessageID,
+	}
+	exhausted := v.claim.Charged+1 >= w.cfg.Schedule.Attempts()
+	out.Move = db.Next(out.Outcome, r.Doubt, w.cfg.Hold, exhausted)
+	if out.Move.Status != "pending" {
+		return out
+	}
+	if out.Move.Charged {
+		delay, _ := w.cfg.Schedule.Delay(v.claim.Charged+1, rand.Float64())
+		out.Delay = max(delay, r.RetryAfter)
+	} else {
+		out.Delay = w.cfg.Schedule.Wait(v.claim.Charged, r.RetryAfter, rand.Float64())
+	}
+	w.slots.expectRetries(time.Now().Add(min(out.Delay, time.Minute) + retryExpected))
+	return out
+}
+
+// retryExpected is how long after the time that a retry is due its slots are
+// kept for it.
+const retryExpected = 3 * time.Second

@@ -1,0 +1,144 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"bongsu/db"
+	"bongsu/jobs/push"
+)
+
+// suspects is how many devices in a row must be refused with 403 until the
+// refusal is taken for one of our credentials.
+const suspects = 5
+
+// suspectWait is how long a 403 waits for the answer of another device before it
+// is taken for a refusal of its own.
+const suspectWait = time.Second
+
+// verdict is a vendor's answer to one claim.
+type verdict struct {
+	claim    db.Claim
+	result   push.Result
+	started  time.Time
+	took     time.Duration
+	recorded func()
+}
+
+// guard reads the answers in the order in which they come and finds those that
+// speak of us and not of a device: it pauses the vendor, and nobody is charged.
+// A 403 alone is held back until it is clear whether it is one of a row.
+type guard struct {
+	pause  func(reason, detail string)
+	record func(verdict)
+
+	mu      sync.Mutex
+	held    []verdict
+	timer   *time.Timer
+	refused bool // the last answer said that our credentials are refused
+}
+
+// judge takes one answer. Sooner or later it is recorded.
+func (g *guard) judge(v verdict) {
+	g.mu.Lock()
+	ready, why := g.sort(v)
+	g.mu.Unlock()
+	if why != "" {
+		g.pause("credentials_refused", why)
+	}
+	for _, v := range ready {
+		g.record(v)
+	}
+}
+
+// sort says which verdicts can be recorded now, and why the vendor has to be
+// paused, if it has. The mutex is held.
+func (g *guard) sort(v verdict) (ready []verdict, pause string) {
+	switch r := v.result; {
+	case r.Outcome == push.Suspect && g.refused:
+		return []verdict{refusedOurs(v)}, ""
+	case r.Outcome == push.Suspect:
+		if g.holds(v.claim.DeviceID) {
+			return []verdict{v}, ""
+		}
+		g.held = append(g.held, v)
+		if len(g.held) < suspects {
+			g.rearm()
+			return nil, ""
+		}
+		g.refused = true
+		for _, h := range g.take() {
+			ready = append(ready, refusedOurs(h))
+		}
+		return ready, fmt.Sprintf("%d devices in a row were refused with 403: %s", suspects, r.Message)
+	case r.Outcome == push.Settings:
+		g.refused = true
+		for _, h := range g.take() {
+			ready = append(ready, refusedOurs(h))
+		}
+		return append(ready, v), fmt.Sprintf("the vendor answered %d: %s", r.Status, r.Message)
+	case r.Status == 0: // nobody answered: it says nothing about us
+		return []verdict{v}, ""
+	}
+	g.refused = false
+	return append(g.take(), v), ""
+}
+
+func (g *guard) holds(device int64) bool {
+	for _, h := range g.held {
+		if h.claim.DeviceID == device {
+			return true
+		}
+	}
+	return false
+}
+
+// take empties what is held.
+func (g *guard) take() []verdict {
+	held := g.held
+	g.held = nil
+	if g.timer != nil {
+		g.timer.Stop()
+	}
+	return held
+}
+
+// rearm lets what is held go after a while in which no other answer came.
+func (g *guard) rearm() {
+	if g.timer != nil {
+		g.timer.Stop()
+	}
+	g.timer = time.AfterFunc(suspectWait, g.flush)
+}
+
+// flush records what is held as it is.
+func (g *guard) flush() {
+	g.mu.Lock()
+	held := g.take()
+	g.mu.Unlock()
+	for _, v := range held {
+		g.record(v)
+	}
+}
+
+// refusedOurs makes of a device's refusal one of our credentials.
+func refusedOurs(v verdict) verdict {
+	v.result.Outcome, v.result.Reason = push.Settings, push.CredentialsRefused
+	return v
+}
+
+// pauseVendor stops all calls to the vendor, in every process.
+func (w *Worker) pauseVendor(reason, detail string) {
+	ctx, cancel := context.WithTimeout(context.Background(), w.cfg.CallTimeout)
+	defer cancel()
+	paused, err := w.cfg.DB.PauseVendor(ctx, string(w.cfg.Vendor.Kind()), reason, detail)
+	switch {
+	case err != nil:
+		w.log.Error("the vendor could not be paused", "reason", reason, "error", err)
+	case paused:
+		w.log.Error("the vendor was paused", "reason", reason, slog.String("detail", detail))
+	}
+}

@@ -1,0 +1,55 @@
+// Package jobs does the work behind a notice: the feeder turns what the ledger
+// says is due into asynq tasks, range and retry tasks claim deliveries and call
+// the vendor, and the recorder writes what came of it. Postgres is the record;
+// Redis only rings. The package knows nothing of pages or of HTTP towards people.
+package jobs
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"bongsu/db"
+	"bongsu/jobs/push"
+)
+
+// Config is what the feeder and the worker need. All fields are required unless
+// it says otherwise.
+type Config struct {
+	DB     *db.DB // the pool for work
+	Redis  redis.UniversalClient
+	Vendor push.Vendor
+	Log    *slog.Logger
+
+	Name        string        // this process, unique among all that live
+	Version     string        // may be empty
+	MaxInFlight int           // calls at once in this process
+	Rate        float64       // calls per second over all processes; 0: no limit
+	CallTimeout time.Duration // one vendor call, at most
+	Lease       time.Duration // how long a claim holds
+	TaskLimit   time.Duration // one task, at most
+	Enqueue     time.Duration // one word with Redis, at most
+	Schedule    push.Schedule
+	Hold        bool // leave deliveries whose end nobody knows to a person
+}
+
+// The queues, and the types of their tasks.
+const (
+	queuePush  = "push"
+	queueRetry = "retry"
+
+	typeRange = "notice:range"
+	typeRetry = "notice:retry"
+	typeTest  = "test:send"
+)
+
+// Sizes of the work.
+const (
+	rangeSize  = 500 // matching devices in a range
+	rangeAhead = 8   // ranges of one notice that are cut and not done
+	retrySize  = 200 // deliveries in a retry task
+	claimSize  = 64  // deliveries in one claim
+	pushTasks  = 32  // range tasks at once in a process
+	retryTasks = 8
+)

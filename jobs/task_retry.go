@@ -1,0 +1,44 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"bongsu/db"
+)
+
+// retryPayload is what a retry task carries: not which deliveries, but that some
+// of the notice are due. The ledger knows which.
+type retryPayload struct {
+	Notice int64 `json:"notice"`
+	Ring   int64 `json:"ring"`
+}
+
+func (p retryPayload) String() string { return fmt.Sprintf("notice %d retry %d", p.Notice, p.Ring) }
+
+// retryTask calls for up to 200 deliveries of a notice whose time has come, the
+// longest waiting first, and tells how many. Running it again claims only what
+// is due then.
+func (w *Worker) retryTask(ctx context.Context, p retryPayload) (n int, err error) {
+	text, err := w.texts.get(ctx, p.Notice)
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := w.workTime(ctx)
+	defer cancel()
+	w.slots.expectRetries(time.Now().Add(retryExpected))
+	c := &calls{w: w, class: retry}
+	defer c.group.Wait()
+	for seen := 0; seen < retrySize; {
+		want := min(claimSize, retrySize-seen)
+		b, err := w.claim(ctx, retry, want, func(limit int) (db.Batch, error) {
+			return w.cfg.DB.ClaimDue(context.WithoutCancel(ctx), p.Notice, limit, w.cfg.Lease, w.nextShard())
+		}, func(claims []db.Claim, asked time.Time) { c.begin(claims, text, asked) })
+		if err != nil || b.Seen == 0 {
+			return n, err
+		}
+		n, seen = n+len(b.Claims), seen+b.Seen
+	}
+	return n, nil
+}

@@ -1,0 +1,66 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"bongsu/db"
+	"bongsu/jobs/push"
+)
+
+// testPayload is what the task of a test send carries.
+type testPayload struct {
+	ID   int64 `json:"id"`
+	Ring int64 `json:"ring"`
+}
+
+func (p testPayload) String() string { return fmt.Sprintf("test send %d ring %d", p.ID, p.Ring) }
+
+// testTask makes the calls of a test send, one to each device and none again.
+// Running it again calls only those that nobody has claimed.
+func (w *Worker) testTask(ctx context.Context, p testPayload) (n int, err error) {
+	ctx, cancel := w.workTime(ctx)
+	defer cancel()
+	for {
+		allowed, err := w.rate.take(ctx, 1)
+		if err != nil {
+			return n, err
+		}
+		slot, err := w.slots.take(ctx, retry, allowed)
+		if err != nil {
+			return n, err
+		}
+		told, err := w.testOne(context.WithoutCancel(ctx), p.ID)
+		w.slots.free(retry, slot)
+		if err != nil || !told {
+			return n, err
+		}
+		n++
+	}
+}
+
+// testOne claims one device of a test send, calls and records.
+func (w *Worker) testOne(ctx context.Context, id int64) (told bool, err error) {
+	claims, err := w.cfg.DB.ClaimTestSend(ctx, id, 1, w.cfg.Lease)
+	if err != nil || len(claims) == 0 {
+		return false, err
+	}
+	c := claims[0]
+	call, cancel := context.WithTimeout(ctx, w.cfg.CallTimeout)
+	defer cancel()
+	r := push.ResultOf(w.cfg.Vendor.Send(call, push.Message{
+		DeviceID: c.DeviceID, Key: fmt.Sprintf("t%d-d%d-k1", c.TestSendID, c.DeviceID), Kind: push.Kind(c.Kind),
+		Token: c.Token, Platform: c.Platform, Title: c.Title, Body: c.Body, Link: c.Link,
+		ExpiresAt: time.Now().Add(time.Hour), CollapseID: fmt.Sprintf("test-%d", c.TestSendID),
+	}))
+	out := db.TestResult{TestSendID: c.TestSendID, DeviceID: c.DeviceID, Fence: c.Fence, Status: "failed",
+		Reason: string(r.Reason), Code: r.Code, Message: r.Message}
+	switch {
+	case r.Outcome == push.Sent:
+		out.Status = "sent"
+	case r.Doubt:
+		out.Status = "unknown"
+	}
+	return true, w.cfg.DB.RecordTestSend(ctx, []db.TestResult{out})
+}

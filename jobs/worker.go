@@ -1,0 +1,136 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"bongsu/db"
+)
+
+// Worker claims deliveries and calls the vendor, as tasks ask it to.
+type Worker struct {
+	cfg      Config
+	log      *slog.Logger
+	slots    *slots
+	rate     *rate
+	guard    *guard
+	recorder *recorder
+	texts    texts
+	shard    atomic.Int64
+	servers  []*asynq.Server
+	draining context.Context // ends when the worker has to stop claiming
+	drain    context.CancelCauseFunc
+	beating  sync.WaitGroup
+	started  time.Time
+}
+
+// NewWorker makes a worker. It does nothing until Start.
+func NewWorker(cfg Config) *Worker {
+	w := &Worker{cfg: cfg, log: cfg.Log.With("part", "worker"), slots: newSlots(cfg.MaxInFlight), started: time.Now()}
+	w.rate = &rate{db: cfg.DB, kind: cfg.Vendor.Kind(), perSecond: cfg.Rate}
+	w.recorder = newRecorder(cfg.DB, w.log, cfg.MaxInFlight)
+	w.guard = &guard{pause: w.pauseVendor, record: func(v verdict) {
+		w.recorder.in <- entry{w.settle(v), v.recorded}
+	}}
+	w.texts = texts{db: cfg.DB}
+	w.draining, w.drain = context.WithCancelCause(context.Background())
+	return w
+}
+
+// Start begins to take tasks from both queues. Each has a server of its own, so
+// that neither waits behind the other.
+func (w *Worker) Start() error {
+	w.recorder.start()
+	w.beating.Go(w.beat)
+	for _, q := range []struct {
+		name  string
+		tasks int
+	}{{queuePush, pushTasks}, {queueRetry, retryTasks}} {
+		srv := asynq.NewServerFromRedisClient(w.cfg.Redis, asynq.Config{
+			Concurrency:       q.tasks,
+			Queues:            map[string]int{q.name: 1},
+			TaskCheckInterval: taskCheck,
+			ShutdownTimeout:   w.cfg.CallTimeout + 5*time.Second,
+			BaseContext:       context.Background,
+			Logger:            asynqLog{w.log},
+			ErrorHandler:      asynq.ErrorHandlerFunc(w.taskFailed),
+		})
+		if err := srv.Start(w.mux()); err != nil {
+			return fmt.Errorf("start the %s queue: %w", q.name, err)
+		}
+		w.servers = append(w.servers, srv)
+	}
+	return nil
+}
+
+// taskCheck is how often an empty queue is looked at.
+const taskCheck = 50 * time.Millisecond
+
+// Stop takes no further task and begins no further call, lets the calls under
+// way end, and returns when all results are recorded.
+func (w *Worker) Stop() {
+	w.drain(errDraining)
+	for _, s := range w.servers {
+		s.Stop()
+	}
+	for _, s := range w.servers {
+		s.Shutdown()
+	}
+	w.guard.flush()
+	w.settleDown()
+	w.recorder.stop()
+	w.beating.Wait()
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if err := w.cfg.DB.EndWorker(ctx, w.cfg.Name); err != nil {
+		w.log.Warn("the worker could not sign off", "error", err)
+	}
+}
+
+// settleDown waits until no call slot is in use: every result is committed.
+func (w *Worker) settleDown() {
+	n, err := w.slots.take(context.Background(), retry, 1)
+	for err == nil && n > 0 && w.slots.inUse() > 1 {
+		time.Sleep(5 * time.Millisecond)
+	}
+	w.slots.free(retry, n)
+}
+
+// beat tells the ledger every two seconds that this worker lives.
+func (w *Worker) beat() {
+	tick := time.NewTicker(2 * time.Second)
+	defer tick.Stop()
+	for {
+		err := w.cfg.DB.BeatWorker(w.draining, db.Worker{ID: w.cfg.Name, StartedAt: w.started, Slots: w.cfg.MaxInFlight,
+			InFlight: w.slots.inUse(), Version: w.cfg.Version})
+		if err != nil && w.draining.Err() == nil {
+			w.log.Warn("the heartbeat was not written", "error", err)
+		}
+		select {
+		case <-tick.C:
+		case <-w.draining.Done():
+			return
+		}
+	}
+}
+
+// nextShard spreads writers over the counter rows.
+func (w *Worker) nextShard() int { return int(w.shard.Add(1)) }
+
+// release gives a claim back that was not called for.
+func (w *Worker) release(c db.Claim) {
+	ctx, cancel := context.WithTimeout(context.Background(), w.cfg.Lease)
+	defer cancel()
+	if err := w.cfg.DB.Release(ctx, []db.Claim{c}, w.nextShard()); err != nil {
+		w.log.Warn("a claim was not given back; its lease will end by itself", "notice", c.NoticeID, "device", c.DeviceID, "error", err)
+	}
+}
+
+func collapseID(notice int64) string { return strconv.FormatInt(notice, 10) }
