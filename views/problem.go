@@ -7,7 +7,6 @@ type Problem struct {
 	Title     string // what happened, in a few words
 	What      string // what happened
 	Do        string // what to do; empty: nothing
-	Safe      bool   // pressing again does nothing twice
 	Back      string // where to go; empty: nowhere
 	BackText  string
 	RequestID string
@@ -22,11 +21,10 @@ type Again struct {
 	Fields []Hidden
 }
 
-type problemText struct{ Safe, Request, Again, Kept string }
+type problemText struct{ Request, Again, Kept string }
 
 func problemWords() problemText {
 	return problemText{
-		Safe:    "Pressing again is safe: what was done already is shown, and nothing is done twice.",
 		Request: "If you ask somebody about it, name this request:",
 		Again:   "Try again", Kept: "What you typed is kept here:",
 	}

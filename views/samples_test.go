@@ -164,7 +164,7 @@ func pages() map[string]templ.Component {
 		"queue":         views.QueuePage(queue()),
 		"status":        views.StatusPage(status()),
 		"problem": views.ProblemPage(views.Problem{Title: "The database does not answer", What: "Your notice was not accepted.", Do: "Press again in a few seconds.",
-			Safe: true, RequestID: "01J0", Back: "/", BackText: "To the start",
+			RequestID: "01J0", Back: "/", BackText: "To the start",
 			Again: &views.Again{Action: "/notices", Fields: []views.Hidden{{Name: "title", Value: "정기 점검"}, {Name: "body", Value: "a\nb"}}}}),
 	}
 	for i, text := range hostile {

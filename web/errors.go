@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"bongsu/db"
+	"bongsu/views"
 )
 
 // Errors of this package's own. The rest comes from package db.
@@ -90,7 +91,7 @@ func (s *Server) fail(w *recorder, r *http.Request, err error) {
 	case isAPI(st.route, r):
 		writeProblem(w, r, f, err)
 	case errors.Is(err, errSignedOut):
-		askToSignIn(w, r)
+		_ = askToSignIn(w, r) // a note that cannot be made leaves the status alone
 	default:
 		s.presentFailure(w, r, f)
 	}
@@ -195,18 +196,19 @@ func explainStored(err error) (failure, bool) {
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // askToSignIn leads to the sign-in page and, from there, back to where the
-// person was. htmx follows only its own header, and not on a 303.
-func askToSignIn(w http.ResponseWriter, r *http.Request) {
+// person was. A page that asked by htmx stays as it is, so that nothing that was
+// typed is lost, and gets a note with the way to sign in beside it.
+func askToSignIn(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Add("Vary", "HX-Request")
 	if isHTMX(r) {
-		w.Header().Set("HX-Redirect", signInPath(localPart(r.Header.Get("HX-Current-URL"))))
-		w.WriteHeader(http.StatusUnauthorized)
-		return
+		return render(w, r, http.StatusUnauthorized, views.ProblemNote(signedOutNote(localPart(r.Header.Get("HX-Current-URL")))))
 	}
 	back := r.URL.RequestURI()
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		back = localPart(r.Header.Get("Referer"))
 	}
 	http.Redirect(w, r, signInPath(back), http.StatusSeeOther)
+	return nil
 }
 
 func signInPath(next string) string {

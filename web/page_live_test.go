@@ -55,6 +55,11 @@ func TestSessionThatEndedEndsThePoll(t *testing.T) {
 	if v := x.look(page); v.status != http.StatusUnauthorized || strings.Contains(v.text("body"), "Hello") {
 		t.Errorf("%d %s", v.status, v.text("body"))
 	}
+	v := x.htmx("POST", "/notices", "title", "Typed", "body", "Text")
+	link := v.Find("[role=alert] a[target=_blank]")
+	if href, _ := link.Attr("href"); v.status != http.StatusUnauthorized || href != "/signin?next=%2Fnotices" || v.header.Get("HX-Redirect") != "" {
+		t.Errorf("a submit: %d, HX-Redirect %q: %s", v.status, v.header.Get("HX-Redirect"), v.text("body"))
+	}
 	if v := x.get("/notices"); v.text("h1") != "Sign in" {
 		t.Error("the poll brought the session back")
 	}
@@ -111,5 +116,24 @@ func TestUnknownDeliveriesAreDecided(t *testing.T) {
 	}
 	if got := x.get("/notices/" + id).text(".lead"); got != "1 of 3 done: 1 accepted by the vendor; 2 waiting." {
 		t.Errorf("the notice says %q", got)
+	}
+}
+
+// Without script, what was typed comes back with the page that says it failed.
+func TestDatabaseAwayAtSubmit(t *testing.T) {
+	x := newSite(t, db.Operator, nil)
+	x.db.Close()
+	v := x.post("/notices", "title", "Typed", "body", "Line one\r\nLine two", "category", "info")
+	if v.status != http.StatusServiceUnavailable || v.header.Get("Retry-After") == "" {
+		t.Errorf("status %d, Retry-After %q", v.status, v.header.Get("Retry-After"))
+	}
+	form := v.Find("main form[method=post][action='/notices']")
+	body, _ := form.Find("input[name=body]").Attr("value")
+	if form.Find("button").Length() != 1 || !strings.HasPrefix(body, "Line one") || !strings.Contains(v.text("main"), "again is safe") {
+		t.Errorf("body %q: %s", body, v.text("main"))
+	}
+	v = x.htmx("POST", "/notices", "title", "Typed", "body", "Text")
+	if v.status != http.StatusServiceUnavailable || v.Find("[role=alert]").Length() != 1 || v.Find("main").Length() != 0 {
+		t.Errorf("by htmx: %d %s", v.status, v.text("body"))
 	}
 }

@@ -11,7 +11,10 @@ import (
 func (s *Server) presentFailure(w http.ResponseWriter, r *http.Request, f failure) {
 	m := views.Problem{
 		Title: http.StatusText(f.Status), What: f.Detail, RequestID: f.RequestID,
-		Safe: f.Safe && f.Status >= 500, Back: "/", BackText: "To the notices",
+		Back: "/", BackText: "To the notices",
+	}
+	if f.Status >= 500 {
+		m.Again = resubmit(r)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(f.Status)

@@ -1,0 +1,41 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+
+	"bongsu/views"
+)
+
+// resubmit is a form as it was sent, for the page that says it failed: without
+// script what was typed would be lost otherwise. It is nil for htmx, which
+// leaves the form where it is, and for anything that is no form. A password is
+// never given back.
+func resubmit(r *http.Request) *views.Again {
+	if r.Method != http.MethodPost || isHTMX(r) || r.URL.Path == "/signin" || r.ParseForm() != nil {
+		return nil
+	}
+	again := &views.Again{Action: r.URL.RequestURI()}
+	for name, values := range r.PostForm {
+		for _, v := range values {
+			again.Fields = append(again.Fields, views.Hidden{Name: name, Value: v})
+		}
+	}
+	slices.SortStableFunc(again.Fields, func(a, b views.Hidden) int { return formOrder(a.Name) - formOrder(b.Name) })
+	return again
+}
+
+// formOrder puts what people typed first.
+func formOrder(name string) int {
+	return (slices.Index([]string{"title", "body", "link"}, name) + 4) % 4
+}
+
+// signedOutNote tells a page that asked by htmx that its session is over. The
+// page stays, and with it what was typed.
+func signedOutNote(back string) views.Problem {
+	return views.Problem{
+		Title: "You are signed out.",
+		What:  "Nothing was done. Sign in in a new tab, then come back and press again: what you typed stays here.",
+		Back:  signInPath(back), BackText: "Sign in", NewTab: true,
+	}
+}
