@@ -87,14 +87,22 @@ func addHindrance(v *views.Progress, st db.Status) {
 	}
 }
 
-// addRate adds how fast it goes and how long it will take.
+// addRate adds how fast it goes and how long it will take, while it goes, and
+// how fast it went on the whole.
 func addRate(v *views.Progress, p db.Progress, rate float64) {
-	v.Rate = int64(rate)
-	if p.Notice.StartedAt != nil && p.Notice.State == db.Sending {
-		if took := p.Now.Sub(*p.Notice.StartedAt).Seconds(); took >= 1 {
+	n, until := p.Notice, p.Now
+	if n.FinishedAt != nil {
+		until = *n.FinishedAt
+	}
+	if n.StartedAt != nil && n.State != db.Paused {
+		if took := until.Sub(*n.StartedAt).Seconds(); took >= 1 {
 			v.RateAll = int64(float64(v.Counts.Done()) / took)
 		}
 	}
+	if n.State != db.Sending {
+		return
+	}
+	v.Rate = int64(rate)
 	if rate >= 1 && v.AllKnown && p.Counts.Open() > 0 {
 		v.Left = int64(float64(p.Counts.Open())/rate) + 1
 	}
