@@ -69,7 +69,7 @@ func repeatNotice(s *Server, w http.ResponseWriter, r *http.Request) error {
 	draft.ExpiresAt = nil
 	of, err := strconv.ParseInt(r.PostFormValue("repeat_of"), 10, 64)
 	if err != nil {
-		return db.Invalid("repeat_of", "must be the number of a notice")
+		return db.Invalid("repeat_of", "%s", views.Said().BadNotice)
 	}
 	draft.RepeatOf = &of
 	a, err := s.accept(r, draft, nil)
@@ -133,14 +133,14 @@ func draftOf(m views.Compose) (db.Draft, error) {
 	if m.ExpiresAt != "" {
 		at, err := time.Parse(datetimeLocal, m.ExpiresAt)
 		if err != nil {
-			return d, db.Invalid("expires_at", "must be a day and a time, such as 2027-01-31T18:00")
+			return d, db.Invalid("expires_at", "%s", views.Said().BadTime)
 		}
 		d.ExpiresAt = &at
 	}
 	if m.RepeatOf != "" {
 		id, err := strconv.ParseInt(m.RepeatOf, 10, 64)
 		if err != nil {
-			return d, db.Invalid("repeat_of", "must be the number of a notice")
+			return d, db.Invalid("repeat_of", "%s", views.Said().BadNotice)
 		}
 		d.RepeatOf = &id
 	}

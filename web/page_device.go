@@ -88,5 +88,5 @@ func eraseDevice(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err := s.pages.EraseDevice(r.Context(), id, actorOf(r)); err != nil {
 		return err
 	}
-	return s.doneThen(w, r, "The device is erased.", deviceHref(id))
+	return s.doneThen(w, r, views.Said().DeviceErased, deviceHref(id))
 }

@@ -19,7 +19,7 @@ func devicesPage(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if m.ID != "" {
 		id, err := strconv.ParseInt(m.ID, 10, 64)
 		if err != nil {
-			m.Wrong = "A device's number has digits only."
+			m.Wrong = views.Said().DigitsOnly
 		} else if _, err = s.pages.Device(r.Context(), id); err == nil {
 			return seeOther(w, r, deviceHref(id))
 		} else if !errors.Is(err, db.ErrNotFound) {
@@ -49,7 +49,7 @@ func findDevice(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if !errors.Is(err, db.ErrNotFound) {
 		return err
 	}
-	return s.notDone(w, r, "No device has this token now.", "/devices")
+	return s.notDone(w, r, views.Said().NoSuchToken, "/devices")
 }
 
 func (s *Server) renderDevices(w http.ResponseWriter, r *http.Request, m views.Devices) error {

@@ -33,9 +33,10 @@ func formOrder(name string) int {
 // signedOutNote tells a page that asked by htmx that its session is over. The
 // page stays, and with it what was typed.
 func signedOutNote(back string) views.Problem {
+	words := views.Said()
 	return views.Problem{
-		Title: "You are signed out.",
-		What:  "Nothing was done. Sign in in a new tab, then come back and press again: what you typed stays here.",
-		Back:  signInPath(back), BackText: "Sign in", NewTab: true,
+		Title: words.SignedOut,
+		What:  words.SignedOutWhat,
+		Back:  signInPath(back), BackText: words.SignIn, NewTab: true,
 	}
 }

@@ -75,15 +75,15 @@ func noticeFragment(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 // pauseNotice, resumeNotice and cancelNotice lead back to the notice.
 func pauseNotice(s *Server, w http.ResponseWriter, r *http.Request) error {
-	return s.actOnNotice(w, r, "The notice is paused. No new call is made.", s.pages.PauseNotice)
+	return s.actOnNotice(w, r, views.Said().NoticePaused, s.pages.PauseNotice)
 }
 
 func resumeNotice(s *Server, w http.ResponseWriter, r *http.Request) error {
-	return s.actOnNotice(w, r, "The notice goes on.", s.pages.ResumeNotice)
+	return s.actOnNotice(w, r, views.Said().NoticeResumed, s.pages.ResumeNotice)
 }
 
 func cancelNotice(s *Server, w http.ResponseWriter, r *http.Request) error {
-	return s.actOnNotice(w, r, "The notice is cancelled.", s.pages.CancelNotice)
+	return s.actOnNotice(w, r, views.Said().NoticeCancelled, s.pages.CancelNotice)
 }
 
 func (s *Server) actOnNotice(w http.ResponseWriter, r *http.Request, done string, act noticeAct) error {

@@ -108,12 +108,12 @@ func actOnTask(s *Server, w http.ResponseWriter, r *http.Request) error {
 	}
 	name, task := r.PathValue("queue"), r.PostFormValue("task")
 	var err error
-	done := "The task runs now."
+	done := views.Said().TaskRuns
 	switch r.PostFormValue("act") {
 	case "run":
 		err = s.queues.RunTask(r.Context(), name, task)
 	case "delete":
-		done = "The task is deleted."
+		done = views.Said().TaskDeleted
 		err = s.queues.DeleteTask(r.Context(), name, task)
 	default:
 		return errNoRoute

@@ -27,7 +27,7 @@ func startReplay(s *Server, w http.ResponseWriter, r *http.Request) error {
 	case r.PostForm.Get("act") == "all":
 		run, err = s.replayMatching(r)
 	case len(names) == 0:
-		return s.notDone(w, r, "Choose at least one delivery first.", "/archive")
+		return s.notDone(w, r, views.Said().ChooseFirst, "/archive")
 	default:
 		run, err = s.replayNamed(r, names)
 	}

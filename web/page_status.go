@@ -1,13 +1,11 @@
 package web
 
 import (
-	"fmt"
 	"net/http"
 	"time"
 
 	"bongsu/db"
 	"bongsu/views"
-	"bongsu/views/ui"
 )
 
 // LadderStep is one time limit and what it must be longer than, as the Status
@@ -52,7 +50,7 @@ func (s *Server) statusLive(r *http.Request) (views.StatusLive, error) {
 		return views.StatusLive{}, err
 	}
 	m := views.StatusLive{LookedAt: stamp(st.Now), Items: []views.StatusRow{
-		{Key: "database", State: "ok", Facts: "answered in " + ui.Millis(s.now().Sub(began).Milliseconds())},
+		{Key: "database", State: "ok", Facts: views.DatabaseFacts(s.now().Sub(began).Milliseconds())},
 		queueStatus(st),
 	}}
 	for _, v := range st.Vendors {
@@ -71,7 +69,7 @@ func queueStatus(st db.Status) views.StatusRow {
 	case st.QueueDownSince != nil:
 		return views.StatusRow{Key: "redis", State: "down", Facts: st.QueueError, Since: stampOf(st.QueueDownSince)}
 	case st.QueueOKAt == nil:
-		return views.StatusRow{Key: "redis", State: "warn", Facts: "no worker has asked it yet"}
+		return views.StatusRow{Key: "redis", State: "warn", Facts: views.Said().NotAskedYet}
 	default:
 		return views.StatusRow{Key: "redis", State: "ok"}
 	}
@@ -93,8 +91,7 @@ func workerStatus(st db.Status) views.StatusRow {
 	for _, w := range st.Workers {
 		calls, slots = calls+int64(w.InFlight), slots+int64(w.Slots)
 	}
-	return views.StatusRow{Key: "workers", State: "ok",
-		Facts: fmt.Sprintf("%d running, %s of %s calls in flight", len(st.Workers), ui.Num(calls), ui.Num(slots))}
+	return views.StatusRow{Key: "workers", State: "ok", Facts: views.WorkerFacts(int64(len(st.Workers)), calls, slots)}
 }
 
 func feederStatus(st db.Status) views.StatusRow {
@@ -106,8 +103,7 @@ func feederStatus(st db.Status) views.StatusRow {
 
 // backlogStatus warns where work has been due for long.
 func backlogStatus(st db.Status) views.StatusRow {
-	row := views.StatusRow{Key: "backlog", State: "ok",
-		Facts: ui.Of(st.Backlog, "delivery waits or is", "deliveries wait or are") + " under way in " + ui.Of(st.OpenNotices, "notice", "notices")}
+	row := views.StatusRow{Key: "backlog", State: "ok", Facts: views.BacklogFacts(st.Backlog, st.OpenNotices)}
 	for _, t := range []*time.Time{st.OldestDue, st.OldestAccepted} {
 		if t != nil && st.Now.Sub(*t) > backlogAge {
 			row.State, row.Since = "warn", stamp(*t)
@@ -130,7 +126,7 @@ func resumeVendor(s *Server, w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	return s.doneThen(w, r, "The vendor is called again.", "/status")
+	return s.doneThen(w, r, views.Said().VendorCalled, "/status")
 }
 
 // addTrouble puts into a shell what everybody should see on every page.
@@ -139,7 +135,7 @@ func addTrouble(m *views.Shell, st db.Status) {
 		if v.State == "ok" {
 			continue
 		}
-		m.Badge = views.Badge{Text: "vendor paused", Bad: true}
+		m.Badge = views.Badge{Text: views.Said().VendorPaused, Bad: true}
 		if m.Can.Admin {
 			m.Paused = &views.VendorPaused{Reason: textOf(v.Reason), Detail: textOf(v.Detail), Since: stamp(v.Since),
 				NextProbeAt: stampOf(v.NextProbeAt), Waiting: st.Backlog, CanResume: true, KeepDevices: v.KeepDevices}
@@ -148,8 +144,8 @@ func addTrouble(m *views.Shell, st db.Status) {
 	}
 	switch {
 	case st.QueueDownSince != nil:
-		m.Badge = views.Badge{Text: "queue down", Bad: true}
+		m.Badge = views.Badge{Text: views.Said().QueueDown, Bad: true}
 	case len(st.Workers) == 0:
-		m.Badge = views.Badge{Text: "no worker"}
+		m.Badge = views.Badge{Text: views.Said().NoWorker}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"bongsu/db"
-	"bongsu/views/ui"
+	"bongsu/views"
 )
 
 // resolveUnknown settles the deliveries that the form names, whose end nobody
@@ -28,15 +28,15 @@ func resolveUnknown(s *Server, w http.ResponseWriter, r *http.Request) error {
 	}
 	back := noticeHref(id) + "/deliveries?status=unknown"
 	if len(devices) == 0 {
-		return s.notDone(w, r, "Choose at least one delivery first.", back)
+		return s.notDone(w, r, views.Said().ChooseFirst, back)
 	}
 	n, err := s.pages.ResolveUnknown(r.Context(), id, r.PostFormValue("act"), devices, actorOf(r))
 	if err != nil {
 		return err
 	}
-	done := ui.Of(n, "delivery is", "deliveries are") + " marked as sent."
+	done := views.SaidMarked(n)
 	if r.PostFormValue("act") == db.Resend {
-		done = ui.Of(n, "delivery waits", "deliveries wait") + " to be sent again."
+		done = views.SaidResent(n)
 	}
 	return s.doneThen(w, r, done, back)
 }
