@@ -123,7 +123,9 @@ func explain(err error) failure {
 	switch {
 	case errors.Is(err, errUnsure), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), db.Unavailable(err):
 		return failure{Status: 503, Code: "unavailable", RetryAfter: 2 * time.Second,
-			Detail: "The database did not answer in time, so nothing certain can be said about this request."}
+			Detail: "The database or the queue did not answer in time, so nothing certain can be said about this request."}
+	case errors.Is(err, errNoInspector):
+		return failure{Status: 503, Code: "unavailable", Detail: "The queues cannot be seen from this process."}
 	default:
 		return failure{Status: 500, Code: "internal",
 			Detail: "Something went wrong on our side; the log has it under the request id."}

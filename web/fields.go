@@ -52,7 +52,7 @@ func readJSON(r *http.Request) (json.RawMessage, error) {
 		return nil, bodyError(err, "body_cut", "The body ended before its end.")
 	}
 	if !utf8.Valid(raw) {
-		return nil, &badRequestError{400, "not_utf8", "The body is not valid UTF-8."}
+		return nil, &badRequestError{400, "bad_encoding", "The body is not valid UTF-8."}
 	}
 	var value json.RawMessage
 	if err := json.Unmarshal(raw, &value); err != nil {
