@@ -72,8 +72,8 @@ func CheckDraft(d *Draft) error {
 		say("audience.tags", "may hold at most 20 tags")
 	}
 	for _, t := range d.Audience.Tags {
-		if utf8.RuneCountInString(t) > 64 || strings.ContainsAny(t, "|\n") {
-			say("audience.tags", "holds "+quoted(t)+", which cannot be a tag: at most 64 characters, no | and no line end")
+		if utf8.RuneCountInString(t) > 64 || strings.Contains(t, "|") || strings.ContainsFunc(t, unicode.IsControl) {
+			say("audience.tags", "holds "+quoted(t)+", which cannot be a tag: at most 64 characters, no | and no control character")
 		}
 	}
 	if d.RepeatOf != nil && *d.RepeatOf < 1 {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hibiken/asynq"
@@ -47,14 +48,21 @@ func (b *bell) ring(ctx context.Context, queue, kind, id string, payload any) er
 
 // waiting tells how many tasks of a queue are not done.
 func (b *bell) waiting(queue string) (int, error) {
-	info, err := b.inspector.GetQueueInfo(queue)
-	if errors.Is(err, asynq.ErrQueueNotFound) {
-		return 0, nil
-	}
-	if err != nil {
+	info, err := queueInfo(b.inspector, queue)
+	if info == nil || err != nil {
 		return 0, err
 	}
 	return info.Pending + info.Active, nil
+}
+
+// queueInfo reads the state of a queue; nil where Redis does not know it, which
+// asynq's own error does not tell apart from others.
+func queueInfo(i *asynq.Inspector, queue string) (*asynq.QueueInfo, error) {
+	known, err := i.Queues()
+	if err != nil || !slices.Contains(known, queue) {
+		return nil, err
+	}
+	return i.GetQueueInfo(queue)
 }
 
 // epochKey is a key of our own in Redis: where it is missing, Redis was emptied

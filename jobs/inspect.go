@@ -47,13 +47,13 @@ func NewInspector(c redis.UniversalClient) *Inspector {
 func (i *Inspector) Queues(context.Context) ([]QueueInfo, error) {
 	var list []QueueInfo
 	for _, name := range []string{queuePush, queueRetry} {
-		q, err := i.inspector.GetQueueInfo(name)
-		if errors.Is(err, asynq.ErrQueueNotFound) {
-			list = append(list, QueueInfo{Name: name})
-			continue
-		}
+		q, err := queueInfo(i.inspector, name)
 		if err != nil {
 			return nil, err
+		}
+		if q == nil {
+			list = append(list, QueueInfo{Name: name})
+			continue
 		}
 		list = append(list, QueueInfo{Name: name, Pending: q.Pending, Active: q.Active, Scheduled: q.Scheduled, Retry: q.Retry,
 			Archived: q.Archived, Processed: q.Processed, Failed: q.Failed, Paused: q.Paused, Latency: q.Latency, MemoryBytes: q.MemoryUsage})
