@@ -70,6 +70,7 @@ func (s *Server) fail(w *recorder, r *http.Request, err error) {
 	if w.status != 0 { // too late: the log has it
 		return
 	}
+	r = r.WithContext(context.WithoutCancel(r.Context())) // its time may be over, and a page is rendered still
 	f := explain(err)
 	f.RequestID = st.id
 	f.Safe = st.route == nil || !st.route.once

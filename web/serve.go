@@ -129,6 +129,14 @@ func setHeaders(h http.Header, requestID string) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
+// panicError is a panic of a handler.
+type panicError struct {
+	value any
+	stack []byte
+}
+
+func (e *panicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.value, e.stack) }
+
 // panicked answers a request whose handler panicked. The connection is cut
 // where an answer had begun, so that half of one is never taken for the whole.
 func (s *Server) panicked(w *recorder, r *http.Request, p any) {
@@ -137,7 +145,7 @@ func (s *Server) panicked(w *recorder, r *http.Request, p any) {
 		s.finish(w, r)
 		panic(p)
 	}
-	st.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+	st.err = &panicError{p, debug.Stack()}
 	if w.status != 0 {
 		s.finish(w, r)
 		panic(http.ErrAbortHandler)
@@ -166,7 +174,8 @@ func (s *Server) finish(w *recorder, r *http.Request) {
 		slog.String("method", r.Method), slog.String("route", pattern), slog.Int("status", status),
 		slog.Duration("took", took), slog.String("actor", st.actor.ID), slog.String("request_id", st.id),
 	}
-	if status >= 500 {
+	var panicked *panicError
+	if status >= 500 || errors.As(st.err, &panicked) {
 		level = slog.LevelError
 		attrs = append(attrs, slog.Any("error", st.err))
 	}
