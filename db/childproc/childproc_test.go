@@ -51,6 +51,13 @@ func TestStartOfAProgramThatIsNotThere(t *testing.T) {
 
 func TestLockIsExclusiveAndFreed(t *testing.T) {
 	dir := t.TempDir()
+	held := func(want bool) {
+		t.Helper()
+		if got, err := Held(dir); err != nil || got != want {
+			t.Errorf("Held = %v, %v; want %v", got, err, want)
+		}
+	}
+	held(false)
 	l, err := Acquire(dir, "/owner")
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +66,9 @@ func TestLockIsExclusiveAndFreed(t *testing.T) {
 	if _, err := Acquire(dir, "/owner"); !errors.As(err, &inUse) || inUse.Dir != "/owner" {
 		t.Errorf("the second lock gave %v, want *InUseError naming /owner", err)
 	}
+	held(true)
 	l.Release()
+	held(false)
 	again, err := Acquire(dir, "/owner")
 	if err != nil {
 		t.Fatalf("after Release: %v", err)

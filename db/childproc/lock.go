@@ -7,7 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // An InUseError says that another process keeps the servers of a directory.
@@ -35,8 +36,8 @@ func Acquire(dir, owner string) (*Lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+	err = unix.FcntlFlock(f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_WRLCK})
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EACCES) {
 		pid, _ := io.ReadAll(io.LimitReader(f, 20))
 		f.Close()
 		return nil, &InUseError{Dir: owner, Pid: strings.TrimSpace(string(pid))}
@@ -55,4 +56,22 @@ func Acquire(dir, owner string) (*Lock, error) {
 // hold a lock on two files of one name.
 func (l *Lock) Release() {
 	_ = l.file.Close()
+}
+
+// Held reports whether some process holds the lock of dir, without taking it. A
+// directory that is not there is held by nobody.
+func Held(dir string) (bool, error) {
+	f, err := os.Open(filepath.Join(dir, "lock"))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	lock := unix.Flock_t{Type: unix.F_WRLCK}
+	if err := unix.FcntlFlock(f.Fd(), unix.F_OFD_GETLK, &lock); err != nil {
+		return false, fmt.Errorf("look at the lock %s: %w", f.Name(), err)
+	}
+	return lock.Type != unix.F_UNLCK, nil
 }

@@ -17,6 +17,13 @@ import (
 // debianBins is where Debian puts the programs, outside PATH.
 const debianBins = "/usr/lib/postgresql/*/bin"
 
+// Installed fails with *childproc.MissingError where PostgreSQL's programs are
+// not to be found.
+func Installed(ctx context.Context) error {
+	_, err := findBin(ctx, "", binDirs(os.Getenv("PATH"), debianBins))
+	return err
+}
+
 // findBin returns the one of dirs whose version made data where there is data,
 // else the one of the highest version. It fails with *childproc.MissingError
 // when there is none.

@@ -185,6 +185,15 @@ func (s *Server) stopProcess(ctx context.Context) error {
 	return nil
 }
 
+// Running reports whether some process runs a server over the data directory.
+func Running(dir string) (bool, error) {
+	held, err := childproc.Held(filepath.Join(dir, room))
+	if err != nil {
+		return false, fmt.Errorf("redisserver: %w", err)
+	}
+	return held, nil
+}
+
 // Join returns the URL of the server that another process runs over the data
 // directory. It waits until ctx ends for one that is just starting.
 func Join(ctx context.Context, dir string) (string, error) {

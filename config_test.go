@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"bongsu/jobs/push"
+)
+
+func TestConfigPresets(t *testing.T) {
+	got, err := loadConfig([]string{"HOME=/root", "BONGSU_TEST_ANYTHING=1", "BONGSU_RATE="})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Config{
+		Addr:          "127.0.0.1:8080",
+		DataDir:       "./.bongsu",
+		VendorTimeout: 3 * time.Second,
+		MaxInFlight:   256,
+		RetryDelays:   push.Schedule{2 * time.Second, 6 * time.Second, 18 * time.Second},
+		Lease:         10 * time.Second,
+
+		BreakerBacklog: 500,
+		RefusalPause:   0.5,
+		Expiry:         24 * time.Hour,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("presets (-want +got):\n%s", diff)
+	}
+}
+
+func TestConfigReadsEveryVariable(t *testing.T) {
+	got, err := loadConfig([]string{
+		"DATABASE_URL=postgres://u:p@db/x", "REDIS_URL=unix:///run/redis.sock", "BONGSU_ADDR=:80",
+		"BONGSU_HTTPS=true", "BONGSU_DATA_DIR=/data", "BONGSU_LOG=debug", "BONGSU_VENDOR_URL=https://push.example.com/send",
+		"BONGSU_VENDOR_TOKEN=t", "BONGSU_VENDOR_TIMEOUT=1500ms", "BONGSU_MAX_IN_FLIGHT=8", "BONGSU_RATE=100",
+		"BONGSU_RETRY_DELAYS=1s, 1m", "BONGSU_LEASE=1m", "BONGSU_UNKNOWN=hold", "BONGSU_BREAKER_BACKLOG=0",
+		"BONGSU_REFUSAL_PAUSE=0.25", "BONGSU_EXPIRY=1h",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Config{
+		DatabaseURL: "postgres://u:p@db/x", RedisURL: "unix:///run/redis.sock", Addr: ":80",
+		HTTPS: true, DataDir: "/data", Log: slog.LevelDebug, VendorURL: "https://push.example.com/send",
+		VendorToken: "t", VendorTimeout: 1500 * time.Millisecond, MaxInFlight: 8, Rate: 100,
+		RetryDelays: push.Schedule{time.Second, time.Minute}, Lease: time.Minute, HoldUnknown: true,
+		RefusalPause: 0.25, Expiry: time.Hour,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestConfigTellsEverythingThatIsWrong(t *testing.T) {
+	_, err := loadConfig([]string{
+		"BONGSU_RATES=5", "BONGSU_LEESE=1s", "BONGSU_ADDR=nowhere", "BONGSU_MAX_IN_FLIGHT=0", "BONGSU_RATE=1.5",
+		"BONGSU_RETRY_DELAYS=2s,soon", "BONGSU_LEASE=10", "BONGSU_UNKNOWN=drop", "BONGSU_REFUSAL_PAUSE=NaN",
+		"BONGSU_EXPIRY=-1h", "BONGSU_HTTPS=yes", "BONGSU_LOG=loud", "BONGSU_VENDOR_URL=ftp://x", "BONGSU_BREAKER_BACKLOG=-1",
+		"BONGSU_VENDOR_TIMEOUT=0s", "BONGSU_VENDOR_TOKEN=two words",
+		"DATABASE_URL=postgres://u:hunter2@[bad", "REDIS_URL=http://u:hunter2@x",
+	})
+	if err == nil {
+		t.Fatal("loadConfig took it all")
+	}
+	lines := strings.Split(err.Error(), "\n")
+	wants := []string{
+		"BONGSU_RATES is not a setting; did you mean BONGSU_RATE?", "BONGSU_LEESE is not a setting; did you mean BONGSU_LEASE?",
+		`BONGSU_ADDR is "nowhere"`, "BONGSU_MAX_IN_FLIGHT is 0, not between 1 and", `BONGSU_RATE is "1.5"`,
+		`BONGSU_RETRY_DELAYS is "soon"`, `BONGSU_LEASE is "10"`, `BONGSU_UNKNOWN is "drop", not one of: resend, hold`,
+		`BONGSU_REFUSAL_PAUSE is "NaN"`, "BONGSU_EXPIRY is -1h0m0s", `BONGSU_HTTPS is "yes"`, `BONGSU_LOG is "loud"`,
+		"BONGSU_VENDOR_URL is not a URL", "BONGSU_BREAKER_BACKLOG is -1", "BONGSU_VENDOR_TIMEOUT is 0s",
+		"BONGSU_VENDOR_TOKEN has characters", "DATABASE_URL is not a PostgreSQL URL", "REDIS_URL is not a Redis URL",
+	}
+	for _, want := range wants {
+		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, want) }) {
+			t.Errorf("no line begins with %q", want)
+		}
+	}
+	if len(lines) != len(wants) {
+		t.Errorf("%d lines, want %d:\n%s", len(lines), len(wants), err)
+	}
+	if strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "two words") {
+		t.Errorf("the error shows a secret:\n%s", err)
+	}
+}
+
+func TestConfigSecretsFromFiles(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte("s3cret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := loadConfig([]string{"BONGSU_VENDOR_TOKEN_FILE=" + file})
+	if err != nil || c.VendorToken != "s3cret" {
+		t.Errorf("token %q, %v; want what the file holds, without the line's end", string(c.VendorToken), err)
+	}
+	for _, environ := range [][]string{
+		{"BONGSU_VENDOR_TOKEN_FILE=" + file, "BONGSU_VENDOR_TOKEN=other"},
+		{"BONGSU_VENDOR_TOKEN_FILE=" + file + ".none"},
+		{"BONGSU_VENDOR_TOKEN_FILE=/dev/null"},
+		{"BONGSU_ADDR_FILE=" + file}, // no secret, so no file
+	} {
+		if _, err := loadConfig(environ); err == nil {
+			t.Errorf("loadConfig took %v", environ)
+		}
+	}
+}
+
+func TestSecretsPrintMasked(t *testing.T) {
+	c := Config{DatabaseURL: "postgres://u:hunter2@db/x?password=hunter2", VendorToken: "hunter2"}
+	var out bytes.Buffer
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
+		fmt.Fprintf(&out, verb+"\n", c)
+		fmt.Fprintf(&out, verb+"\n", c.VendorToken)
+	}
+	slog.New(slog.NewTextHandler(&out, nil)).Info("", "config", c, "token", c.VendorToken)
+	slog.New(slog.NewJSONHandler(&out, nil)).Info("", "config", c, "token", c.VendorToken)
+	b, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Write(b)
+	for _, s := range settings {
+		fmt.Fprintln(&out, s.get(c))
+	}
+	if text := out.String(); strings.Contains(text, "hunter2") || strings.Contains(text, fmt.Sprintf("%x", "hunter2")) {
+		t.Errorf("a secret is shown:\n%s", text)
+	}
+	if got := maskURL("postgres://u:hunter2@db:5432/x?password=hunter2#f"); got != "postgres://u:xxxxx@db:5432/x?xxxxx" {
+		t.Errorf("maskURL = %q", got)
+	}
+	if got := maskURL("host=db password=hunter2"); got != mask {
+		t.Errorf("maskURL of a keyword string = %q", got)
+	}
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"bongsu/db"
+	"bongsu/jobs"
+	"bongsu/jobs/push"
+	pushhttp "bongsu/jobs/push/http"
+	"bongsu/web"
+)
+
+// Connections of the two pools. Pages and work do not share one: a worker at
+// full speed must not keep a page waiting.
+const (
+	pageConns = 10
+	workConns = 16
+)
+
+// A product is the running parts of one process: those of its role.
+type product struct {
+	pages    *db.DB
+	work     *db.DB
+	redis    *redis.Client
+	feeder   *jobs.Feeder
+	worker   *jobs.Worker
+	web      *web.Server
+	listener net.Listener
+	failed   chan error // a part that ended by itself
+}
+
+// startProduct migrates the database and starts the parts of the role. The
+// listener comes last: who can connect finds everything ready. On an error
+// nothing is left running.
+func startProduct(ctx context.Context, c Config, l Limits, s *servers, role string, log *slog.Logger) (_ *product, err error) {
+	p := &product{failed: make(chan error, 1)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, stopWithin(ctx, p, l))
+		}
+	}()
+	from, to, err := db.Migrate(ctx, s.databaseURL)
+	if err != nil {
+		return nil, err
+	}
+	log.Info("database is up to date", "version", to, "was", from)
+	if s.redisURL != "" {
+		if p.redis, err = redisClient(s.redisURL, l); err != nil {
+			return nil, err
+		}
+	}
+	if role != roleWeb {
+		if err := p.startWork(ctx, c, l, s.databaseURL, log); err != nil {
+			return nil, err
+		}
+	}
+	if role != roleWorker {
+		if err := p.startWeb(ctx, c, l, s.databaseURL, log); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// startWork starts the worker and the feeder.
+func (p *product) startWork(ctx context.Context, c Config, l Limits, url string, log *slog.Logger) error {
+	limits := l.pool(workConns)
+	limits.Worker = true
+	work, err := db.Open(ctx, url, limits)
+	if err != nil {
+		return err
+	}
+	p.work = work
+	vendor, err := pushhttp.New(pushhttp.Config{
+		URL: c.VendorURL, Token: string(c.VendorToken), Timeout: l.VendorCall, MaxInFlight: c.MaxInFlight,
+	})
+	if err != nil {
+		return err
+	}
+	cfg := jobsConfig(c, l, vendor, log)
+	cfg.DB, cfg.Redis = work, p.redis
+	worker := jobs.NewWorker(cfg)
+	if err := worker.Start(); err != nil {
+		return err
+	}
+	p.worker = worker
+	p.feeder = jobs.NewFeeder(cfg)
+	p.feeder.Start()
+	return nil
+}
+
+// jobsConfig is what the worker and the feeder need, without their stores.
+func jobsConfig(c Config, l Limits, vendor push.Vendor, log *slog.Logger) jobs.Config {
+	return jobs.Config{
+		Vendor: vendor, Log: log, Name: processName(), Version: version(),
+		MaxInFlight: c.MaxInFlight, Rate: float64(c.Rate), CallTimeout: l.VendorCall, Lease: l.Lease,
+		TaskLimit: l.RangeTask, Enqueue: l.RedisWord, Schedule: c.RetryDelays, Hold: c.HoldUnknown,
+	}
+}
+
+// startWeb listens and answers.
+func (p *product) startWeb(ctx context.Context, c Config, l Limits, url string, log *slog.Logger) error {
+	pages, err := db.Open(ctx, url, l.pool(pageConns))
+	if err != nil {
+		return err
+	}
+	p.pages = pages
+	deps := web.Deps{
+		Pages: pages, Log: log, CheckPayload: checkPayload(pushhttp.DefaultPayloadBytes),
+		Limits: web.Limits{Handler: l.Handler}, Expiry: c.Expiry, Ladder: l.steps(),
+		Version: version(), Now: time.Now, SecureCookies: c.HTTPS,
+	}
+	if p.redis != nil {
+		deps.Queues = queues{jobs.NewInspector(p.redis)}
+	}
+	server := web.New(deps)
+	if p.listener, err = net.Listen("tcp", c.Addr); err != nil {
+		return fmt.Errorf("BONGSU_ADDR: %w", err)
+	}
+	p.web = server
+	go func() {
+		if err := server.Serve(p.listener); err != nil {
+			p.failed <- fmt.Errorf("web server: %w", err)
+		}
+	}()
+	return nil
+}
+
+// addr is where the product listens; empty where it does not.
+func (p *product) addr() string {
+	if p.listener == nil {
+		return ""
+	}
+	return p.listener.Addr().String()
+}
+
+// stop lets requests and calls under way end, records what came of them, and
+// closes the pools. Where ctx ends first it leaves what is under way to the
+// leases, and says so.
+func (p *product) stop(ctx context.Context) error {
+	var pages, work error
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		if p.web != nil {
+			pages = p.web.Shutdown(ctx)
+		}
+	})
+	wg.Go(func() { work = p.stopWork(ctx) })
+	wg.Wait()
+	if p.pages != nil && pages == nil {
+		p.pages.Close()
+	}
+	if work == nil {
+		if p.work != nil {
+			p.work.Close()
+		}
+		if p.redis != nil {
+			_ = p.redis.Close()
+		}
+	}
+	return errors.Join(pages, work)
+}
+
+// stopWork stops the feeder, so that nothing more is rung, and then the worker.
+func (p *product) stopWork(ctx context.Context) error {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if p.feeder != nil {
+			p.feeder.Stop()
+		}
+		if p.worker != nil {
+			p.worker.Stop()
+		}
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return errors.New("calls under way were not recorded within the shutdown grace; their leases end by themselves")
+	}
+}
+
+// redisClient makes a client that keeps to our time limits. It does not connect.
+func redisClient(url string, l Limits) (*redis.Client, error) {
+	opts, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, errors.New("REDIS_URL is not a Redis URL")
+	}
+	opts.ContextTimeoutEnabled = true
+	opts.DialTimeout = l.RedisWord
+	opts.ReadTimeout = l.RedisWord
+	opts.WriteTimeout = l.RedisWord
+	return redis.NewClient(opts), nil
+}
+
+// processName is unique among processes that live at the same time, over
+// machines and restarts.
+func processName() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s-%d-%x", host, os.Getpid(), time.Now().UnixNano()&0xffffff)
+}
+
+// checkPayload tells whether the vendor takes a text of at most limit bytes.
+func checkPayload(limit int) func(title, body, link string) []db.FieldError {
+	return func(title, body, link string) []db.FieldError {
+		n := len(title) + len(body) + len(link)
+		if n <= limit {
+			return nil
+		}
+		return []db.FieldError{{Field: "body", Message: fmt.Sprintf(
+			"must be shorter: title, body and link have %d bytes together, and the vendor takes %d", n, limit)}}
+	}
+}
