@@ -50,10 +50,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.hang(r)
 		panic(http.ErrAbortHandler)
 	}
-	if d := sw.delay(s.draw()); d > 0 {
-		time.Sleep(d)
-	}
-	if a.cut {
+	if !s.pass(sw.delay(s.draw())) || a.cut {
 		panic(http.ErrAbortHandler)
 	}
 	a.write(w)
@@ -86,6 +83,21 @@ func (s *Server) take(sw *Switches, c *call, authorization string, body []byte) 
 	}
 	s.book.answered(c, a.status)
 	return a
+}
+
+// pass lets the latency pass. It is false if the stand-in closed meanwhile.
+func (s *Server) pass(d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	wait := time.NewTimer(d)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return true
+	case <-s.stopped:
+		return false
+	}
 }
 
 // hang waits until the client has gone, the stand-in closes, or maxHang.

@@ -128,10 +128,7 @@ func (s *Server) run(conn net.Conn, r *bufio.Reader, c *call, bearer string, bod
 		_, _ = r.Peek(1)
 		return nil
 	}
-	if d := sw.delay(s.draw()); d > 0 {
-		time.Sleep(d)
-	}
-	if a.cut {
+	if !s.pass(sw.delay(s.draw())) || a.cut {
 		return nil
 	}
 	return a.append(out)
