@@ -65,7 +65,7 @@ type Result struct {
 	Status     int           // HTTP status; 0 when nobody answered
 	Code       string        // the vendor's own code, raw, at most 64 bytes
 	Message    string        // the vendor's own words, raw, at most 500 bytes, valid UTF-8
-	MessageID  string        // the vendor's number for it, where there is one
+	MessageID  string        // the vendor's number for it, where there is one; at most 200 bytes
 	RetryAfter time.Duration // 0: the vendor named none; at most 1 h
 	Doubt      bool          // the call was written and no answer came: it may have been delivered
 }

@@ -14,7 +14,7 @@ const (
 )
 
 // book counts. A (token, notice) pair and a key are kept as 16 bytes of hash: a
-// million pairs take about 40 MB, and two of them fall together less often than
+// million pairs take about 55 MB, and two of them fall together less often than
 // once in 10^26 books.
 type book struct {
 	calls, delivered, unique atomic.Int64

@@ -183,7 +183,7 @@ func TestExact(t *testing.T) {
 }
 
 func TestTransientShare(t *testing.T) {
-	const calls = 4000
+	const calls = 1500
 	failed := func(seed uint64) (n int64, first string) {
 		s, c := start(t, pushsim.Config{Seed: seed, Switches: pushsim.Switches{TransientShare: 0.1}})
 		for i := range calls {
@@ -198,7 +198,7 @@ func TestTransientShare(t *testing.T) {
 		return n, first
 	}
 	n, order := failed(1)
-	if n < calls*7/100 || n > calls*13/100 {
+	if n < calls*6/100 || n > calls*14/100 {
 		t.Errorf("%d of %d failed, want about a tenth", n, calls)
 	}
 	if _, again := failed(1); again != order {
