@@ -1,7 +1,6 @@
 package db
 
 import (
-	"context"
 	"fmt"
 	"time"
 
@@ -36,33 +35,31 @@ type Batch struct {
 	Last   int64 // the highest device id of those
 }
 
-// ClaimRange takes up to limit first attempts of notice in (after, last], in the
-// order of device id, for the time of lease. What must not be called any more is
-// settled on the way: skipped where consent or the device is gone, failed where
-// the notice has expired.
-func (db *DB) ClaimRange(ctx context.Context, notice, after, last int64, limit int, lease time.Duration, shard int) (_ Batch, err error) {
-	defer wrap(&err, "ClaimRange(%d, %d, %d)", notice, after, last)
-	return db.claim(ctx, claimRangeSQL, pgx.StrictNamedArgs{
-		"notice": notice, "after": after, "last": last, "limit": limit, "lease": lease, "shard": shard % shards,
-	})
+// Want asks for claims of one notice. With Due they are retries whose time has
+// come, the longest waiting first; otherwise first attempts to the devices in
+// (After, Last], in the order of their ids.
+type Want struct {
+	Notice int64
+	Due    bool
+	After  int64
+	Last   int64
+	Limit  int
 }
 
-// ClaimDue takes up to limit deliveries of notice whose retry is due, the
-// longest waiting first; otherwise as ClaimRange.
-func (db *DB) ClaimDue(ctx context.Context, notice int64, limit int, lease time.Duration, shard int) (_ Batch, err error) {
-	defer wrap(&err, "ClaimDue(%d)", notice)
-	return db.claim(ctx, claimDueSQL, pgx.StrictNamedArgs{
-		"notice": notice, "limit": limit, "lease": lease, "shard": shard % shards,
-	})
-}
-
-func (db *DB) claim(ctx context.Context, sql string, args pgx.StrictNamedArgs) (b Batch, err error) {
-	ctx, cancel := db.bound(ctx)
-	defer cancel()
-	rows, err := db.pool.Query(ctx, sql, args)
-	if err != nil {
-		return Batch{}, db.noticed(err)
+// query gives the statement of w. What must not be called any more is settled on
+// the way: skipped where consent or the device is gone, failed where the notice
+// has expired.
+func (w Want) query(lease time.Duration, shard int) (string, pgx.StrictNamedArgs) {
+	args := pgx.StrictNamedArgs{"notice": w.Notice, "limit": w.Limit, "lease": lease, "shard": shard % shards}
+	if w.Due {
+		return claimDueSQL, args
 	}
+	args["after"], args["last"] = w.After, w.Last
+	return claimRangeSQL, args
+}
+
+// readBatch reads what a claim statement answers.
+func readBatch(rows pgx.Rows) (b Batch, err error) {
 	defer rows.Close()
 	for rows.Next() {
 		var c Claim
@@ -79,7 +76,7 @@ func (db *DB) claim(ctx context.Context, sql string, args pgx.StrictNamedArgs) (
 			b.Claims = append(b.Claims, c)
 		}
 	}
-	return b, db.noticed(rows.Err())
+	return b, rows.Err()
 }
 
 const (
@@ -94,7 +91,7 @@ const (
 // One statement: pick and lock, check whom it concerns, take or settle, count.
 const claimHead = `
 	WITH picked AS MATERIALIZED (
-		SELECT d.device_id, v.kind, v.token, v.platform, d.charged > 0 AS retrying,
+		SELECT d.notice_id, d.device_id, v.kind, v.token, v.platform, d.charged > 0 AS retrying,
 			CASE WHEN v.erased_at IS NOT NULL THEN 'device_erased'
 				WHEN v.disabled_at IS NOT NULL THEN 'device_disabled'
 				WHEN NOT v.consent THEN 'no_consent'
@@ -120,7 +117,7 @@ const claimTail = `
 			attempts = d.attempts + CASE WHEN p.verdict IS NULL THEN 1 ELSE 0 END,
 			updated_at = now()
 		FROM picked p
-		WHERE d.notice_id = @notice AND d.device_id = p.device_id AND d.status = 'pending'
+		WHERE d.notice_id = p.notice_id AND d.device_id = p.device_id AND d.status = 'pending'
 		RETURNING d.notice_id, d.device_id, d.fence, d.attempts, d.charged, d.generation, d.key_no,
 			p.kind, p.token, p.platform, d.status, p.retrying, p.verdict
 	), counted AS (

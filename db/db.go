@@ -51,7 +51,7 @@ func Open(ctx context.Context, url string, l Limits) (*DB, error) {
 	if l.Worker {
 		// Planned once, and never by whole tables: statistics lag behind a table
 		// that grows by a million rows in a minute.
-		for _, name := range []string{"enable_seqscan", "enable_hashjoin", "enable_mergejoin", "jit"} {
+		for _, name := range []string{"enable_seqscan", "enable_bitmapscan", "enable_hashjoin", "enable_mergejoin", "jit"} {
 			p[name] = "off"
 		}
 		p["plan_cache_mode"] = "force_generic_plan"

@@ -1,7 +1,6 @@
 package db
 
 import (
-	"context"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,24 +23,11 @@ type Result struct {
 	MessageID string
 }
 
-// Record writes results in one statement: ledger, attempts, counters, tallies
-// and devices. A result whose delivery has another status or fence by now is not
-// written; the returned list names those. It is complete or it has no effect, so
-// after an error the same results may be given again.
-func (db *DB) Record(ctx context.Context, results []Result, shard int) (stale []Claim, err error) {
-	defer wrap(&err, "Record(%d results)", len(results))
-	ctx, cancel := db.bound(ctx)
-	defer cancel()
-	rows, err := db.pool.Query(ctx, recordSQL, recordArgs(results, shard))
-	if err != nil {
-		return nil, db.noticed(err)
-	}
+// readStale reads which of the results were written, and gives the others.
+func readStale(rows pgx.Rows, results []Result) (stale []Claim, err error) {
 	written, err := pgx.CollectRows(rows, pgx.RowToStructByName[Pair])
-	if err != nil {
-		return nil, db.noticed(err)
-	}
-	if len(written) == len(results) {
-		return nil, nil
+	if err != nil || len(written) == len(results) {
+		return nil, err
 	}
 	known := make(map[Pair]bool, len(written))
 	for _, p := range written {

@@ -11,8 +11,8 @@ import (
 )
 
 // calls makes the vendor calls of one task: each claim is called at once, its
-// result goes to the guard and the recorder, and its slot is free when that is
-// committed. wait returns when all are.
+// result goes to the guard and the exchange, and its slot is free when that is
+// committed. group is done when all are.
 type calls struct {
 	w     *Worker
 	class class
@@ -46,13 +46,10 @@ func (c *calls) begin(claims []db.Claim, text content, asked time.Time) {
 // one makes one call, unless last has passed: then the call could outlive the
 // lease, and the claim goes back.
 func (c *calls) one(claim db.Claim, text content, last time.Time) {
-	done := func() {
-		c.w.slots.free(c.class, 1)
-		c.group.Done()
-	}
 	if !time.Now().Before(last) {
 		c.w.release(claim)
-		done()
+		c.w.exchange.free(c.class, 1)
+		c.group.Done()
 		return
 	}
 	// A call that was begun is brought to its end whatever becomes of the task.
@@ -60,7 +57,8 @@ func (c *calls) one(claim db.Claim, text content, last time.Time) {
 	defer cancel()
 	start := time.Now()
 	result := push.ResultOf(c.w.cfg.Vendor.Send(ctx, message(claim, text)))
-	c.w.guard.judge(verdict{claim: claim, result: result, started: start, took: time.Since(start), recorded: done})
+	c.w.guard.judge(verdict{claim: claim, result: result, started: start, took: time.Since(start),
+		class: c.class, recorded: c.group.Done})
 }
 
 func message(c db.Claim, text content) push.Message {
@@ -89,7 +87,7 @@ func (w *Worker) settle(v verdict) db.Result {
 	} else {
 		out.Delay = w.cfg.Schedule.Wait(v.claim.Charged, r.RetryAfter, rand.Float64())
 	}
-	w.slots.expectRetries(time.Now().Add(min(out.Delay, time.Minute) + retryExpected))
+	w.exchange.expectRetries(time.Now().Add(min(out.Delay, time.Minute) + retryExpected))
 	return out
 }
 

@@ -25,6 +25,7 @@ type verdict struct {
 	result   push.Result
 	started  time.Time
 	took     time.Duration
+	class    class
 	recorded func()
 }
 

@@ -1,6 +1,6 @@
 // Package jobs does the work behind a notice: the feeder turns what the ledger
 // says is due into asynq tasks, range and retry tasks claim deliveries and call
-// the vendor, and the recorder writes what came of it. Postgres is the record;
+// the vendor, and the exchange writes what came of it. Postgres is the record;
 // Redis only rings. The package knows nothing of pages or of HTTP towards people.
 package jobs
 
@@ -49,7 +49,7 @@ const (
 	rangeSize  = 500 // matching devices in a range
 	rangeAhead = 8   // ranges of one notice that are cut and not done
 	retrySize  = 200 // deliveries in a retry task
-	claimSize  = 64  // deliveries in one claim
+	claimSize  = 128 // deliveries in one claim, at most
 	pushTasks  = 32  // range tasks at once in a process
 	retryTasks = 8
 )

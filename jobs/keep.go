@@ -9,12 +9,12 @@ import (
 
 // Sizes of what one round of keeping takes on.
 const (
-	freeAtOnce   = 1000
-	replayBatch  = 1000
-	replaySteps  = 10
-	closeSteps   = 10
-	endQuiet     = 1500 * time.Millisecond
-	testStale    = 10 * time.Second
+	freeAtOnce  = 1000
+	replayBatch = 1000
+	replaySteps = 10
+	closeSteps  = 10
+	endQuiet    = 1500 * time.Millisecond
+	testStale   = 10 * time.Second
 )
 
 // keep puts the ledger in order: each step does nothing where there is nothing

@@ -53,38 +53,27 @@ func (w *Worker) tellRange(ctx context.Context, c *calls, work db.RangeWork) (n 
 	text := contentOf(work.Notice)
 	after := work.FirstID - 1
 	for after < work.LastID {
-		b, err := w.claim(ctx, first, claimSize, func(limit int) (db.Batch, error) {
-			return w.cfg.DB.ClaimRange(context.WithoutCancel(ctx), work.Notice.ID, after, work.LastID, limit, w.cfg.Lease, w.nextShard())
-		}, func(claims []db.Claim, asked time.Time) { c.begin(claims, text, asked) })
-		if err != nil || b.Seen == 0 {
-			return n, err
+		g := w.claim(ctx, &ask{class: first, want: db.Want{Notice: work.Notice.ID, After: after, Last: work.LastID, Limit: claimSize}})
+		if g.err != nil || g.batch.Seen == 0 {
+			return n, g.err
 		}
-		n, after = n+len(b.Claims), b.Last
+		c.begin(g.batch.Claims, text, g.asked)
+		n, after = n+len(g.batch.Claims), g.batch.Last
 	}
 	return n, nil
 }
 
-// claim waits for the rate and for call slots, claims with ask as many as it got,
-// and hands the claims to begin. What was not needed goes back.
-func (w *Worker) claim(ctx context.Context, c class, want int, ask func(limit int) (db.Batch, error),
-	begin func([]db.Claim, time.Time)) (db.Batch, error) {
-	allowed, err := w.rate.take(ctx, want)
+// claim waits for the rate, for call slots and for claims. Calls that the rate
+// allowed and that are not needed go back.
+func (w *Worker) claim(ctx context.Context, a *ask) grant {
+	allowed, err := w.rate.take(ctx, a.want.Limit)
 	if err != nil {
-		return db.Batch{}, err
+		return grant{err: err}
 	}
-	got, err := w.slots.take(ctx, c, allowed)
-	if err != nil {
-		w.rate.giveBack(allowed)
-		return db.Batch{}, err
-	}
-	asked := time.Now()
-	b, err := ask(got)
-	w.rate.giveBack(allowed - len(b.Claims))
-	w.slots.free(c, got-len(b.Claims))
-	if err == nil {
-		begin(b.Claims, asked)
-	}
-	return b, err
+	a.want.Limit = allowed
+	g := w.exchange.claim(ctx, a)
+	w.rate.giveBack(allowed - g.slots)
+	return g
 }
 
 // workTime gives a task the time in which it may claim: it ends before asynq

@@ -27,18 +27,17 @@ func (w *Worker) retryTask(ctx context.Context, p retryPayload) (n int, err erro
 	}
 	ctx, cancel := w.workTime(ctx)
 	defer cancel()
-	w.slots.expectRetries(time.Now().Add(retryExpected))
+	w.exchange.expectRetries(time.Now().Add(retryExpected))
 	c := &calls{w: w, class: retry}
 	defer c.group.Wait()
 	for seen := 0; seen < retrySize; {
 		want := min(claimSize, retrySize-seen)
-		b, err := w.claim(ctx, retry, want, func(limit int) (db.Batch, error) {
-			return w.cfg.DB.ClaimDue(context.WithoutCancel(ctx), p.Notice, limit, w.cfg.Lease, w.nextShard())
-		}, func(claims []db.Claim, asked time.Time) { c.begin(claims, text, asked) })
-		if err != nil || b.Seen == 0 {
-			return n, err
+		g := w.claim(ctx, &ask{class: retry, want: db.Want{Notice: p.Notice, Due: true, Limit: want}})
+		if g.err != nil || g.batch.Seen == 0 {
+			return n, g.err
 		}
-		n, seen = n+len(b.Claims), seen+b.Seen
+		c.begin(g.batch.Claims, text, g.asked)
+		n, seen = n+len(g.batch.Claims), seen+g.batch.Seen
 	}
 	return n, nil
 }

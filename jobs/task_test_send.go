@@ -23,16 +23,12 @@ func (w *Worker) testTask(ctx context.Context, p testPayload) (n int, err error)
 	ctx, cancel := w.workTime(ctx)
 	defer cancel()
 	for {
-		allowed, err := w.rate.take(ctx, 1)
-		if err != nil {
-			return n, err
-		}
-		slot, err := w.slots.take(ctx, retry, allowed)
-		if err != nil {
-			return n, err
+		g := w.claim(ctx, &ask{class: retry, bare: true, want: db.Want{Limit: 1}})
+		if g.err != nil {
+			return n, g.err
 		}
 		told, err := w.testOne(context.WithoutCancel(ctx), p.ID)
-		w.slots.free(retry, slot)
+		w.exchange.free(retry, g.slots)
 		if err != nil || !told {
 			return n, err
 		}

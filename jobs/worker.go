@@ -18,10 +18,9 @@ import (
 type Worker struct {
 	cfg      Config
 	log      *slog.Logger
-	slots    *slots
 	rate     *rate
 	guard    *guard
-	recorder *recorder
+	exchange *exchange
 	texts    texts
 	shard    atomic.Int64
 	servers  []*asynq.Server
@@ -33,11 +32,11 @@ type Worker struct {
 
 // NewWorker makes a worker. It does nothing until Start.
 func NewWorker(cfg Config) *Worker {
-	w := &Worker{cfg: cfg, log: cfg.Log.With("part", "worker"), slots: newSlots(cfg.MaxInFlight), started: time.Now()}
+	w := &Worker{cfg: cfg, log: cfg.Log.With("part", "worker"), started: time.Now()}
 	w.rate = &rate{db: cfg.DB, kind: cfg.Vendor.Kind(), perSecond: cfg.Rate}
-	w.recorder = newRecorder(cfg.DB, w.log, cfg.MaxInFlight)
+	w.exchange = newExchange(cfg.DB, w.log, cfg.MaxInFlight, cfg.Lease)
 	w.guard = &guard{pause: w.pauseVendor, record: func(v verdict) {
-		w.recorder.in <- entry{w.settle(v), v.recorded}
+		w.exchange.record(entry{result: w.settle(v), class: v.class, recorded: v.recorded})
 	}}
 	w.texts = texts{db: cfg.DB}
 	w.draining, w.drain = context.WithCancelCause(context.Background())
@@ -47,7 +46,7 @@ func NewWorker(cfg Config) *Worker {
 // Start begins to take tasks from both queues. Each has a server of its own, so
 // that neither waits behind the other.
 func (w *Worker) Start() error {
-	w.recorder.start()
+	w.exchange.start()
 	w.beating.Go(w.beat)
 	for _, q := range []struct {
 		name  string
@@ -84,8 +83,7 @@ func (w *Worker) Stop() {
 		s.Shutdown()
 	}
 	w.guard.flush()
-	w.settleDown()
-	w.recorder.stop()
+	w.exchange.stop()
 	w.beating.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -94,22 +92,13 @@ func (w *Worker) Stop() {
 	}
 }
 
-// settleDown waits until no call slot is in use: every result is committed.
-func (w *Worker) settleDown() {
-	n, err := w.slots.take(context.Background(), retry, 1)
-	for err == nil && n > 0 && w.slots.inUse() > 1 {
-		time.Sleep(5 * time.Millisecond)
-	}
-	w.slots.free(retry, n)
-}
-
 // beat tells the ledger every two seconds that this worker lives.
 func (w *Worker) beat() {
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
 	for {
 		err := w.cfg.DB.BeatWorker(w.draining, db.Worker{ID: w.cfg.Name, StartedAt: w.started, Slots: w.cfg.MaxInFlight,
-			InFlight: w.slots.inUse(), Version: w.cfg.Version})
+			InFlight: w.exchange.inUse(), Version: w.cfg.Version})
 		if err != nil && w.draining.Err() == nil {
 			w.log.Warn("the heartbeat was not written", "error", err)
 		}

@@ -1,0 +1,60 @@
+package db
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Exchange writes results and takes claims in one transaction and one round
+// trip, so that the call slots which the results free can carry the claims at
+// once. Either part may be empty.
+//
+// A result is written in all its parts (ledger, attempt, counters, tallies,
+// device) or not at all: a delivery that has another status or fence by now is
+// left alone, and its claim is in stale. There is one batch for each want, and
+// each claim holds for the time of lease; its attempt is counted already. After
+// an error nothing has happened, unless the answer of the commit was lost; to
+// give the same results again is right in both cases.
+func (db *DB) Exchange(ctx context.Context, results []Result, wants []Want, lease time.Duration, shard int) (
+	stale []Claim, batches []Batch, err error) {
+	defer wrap(&err, "Exchange(%d results, %d wants)", len(results), len(wants))
+	ctx, cancel := db.bound(ctx)
+	defer cancel()
+	var b pgx.Batch
+	if len(results) > 0 {
+		b.Queue(recordSQL, recordArgs(results, shard))
+	}
+	for _, w := range wants {
+		sql, args := w.query(lease, shard)
+		b.Queue(sql, args)
+	}
+	answers := db.pool.SendBatch(ctx, &b)
+	stale, batches, err = readAnswers(answers, results, wants)
+	return stale, batches, db.noticed(errors.Join(err, answers.Close()))
+}
+
+func readAnswers(answers pgx.BatchResults, results []Result, wants []Want) (stale []Claim, batches []Batch, err error) {
+	if len(results) > 0 {
+		rows, err := answers.Query()
+		if err != nil {
+			return nil, nil, err
+		}
+		if stale, err = readStale(rows, results); err != nil {
+			return nil, nil, err
+		}
+	}
+	batches = make([]Batch, len(wants))
+	for i := range wants {
+		rows, err := answers.Query()
+		if err != nil {
+			return nil, nil, err
+		}
+		if batches[i], err = readBatch(rows); err != nil {
+			return nil, nil, err
+		}
+	}
+	return stale, batches, nil
+}
