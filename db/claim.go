@@ -82,10 +82,10 @@ func readBatch(rows pgx.Rows) (b Batch, err error) {
 const (
 	claimRangeSQL = claimHead + `
 		AND d.device_id > @after AND d.device_id <= @last AND d.wake_at IS NULL
-		ORDER BY d.device_id` + claimTail
+		ORDER BY d.device_id LIMIT @limit` + claimTail
 	claimDueSQL = claimHead + `
 		AND d.wake_at <= now()
-		ORDER BY d.wake_at` + claimTail
+		ORDER BY d.wake_at LIMIT @limit FOR UPDATE OF d SKIP LOCKED` + claimTail
 )
 
 // One statement: pick and lock, check whom it concerns, take or settle, count.
@@ -103,7 +103,7 @@ const claimHead = `
 		WHERE d.notice_id = @notice AND d.status = 'pending'`
 
 const claimTail = `
-		LIMIT @limit FOR UPDATE OF d SKIP LOCKED
+
 	), moved AS (
 		UPDATE delivery d SET
 			status = CASE WHEN p.verdict IS NULL THEN 'sending' WHEN p.verdict = 'expired' THEN 'failed' ELSE 'skipped' END,

@@ -28,6 +28,7 @@ type Limits struct {
 type DB struct {
 	pool   *pgxpool.Pool
 	limits Limits
+	begun  begun
 }
 
 // Open makes a pool for url. It does not connect: a database that is away is an

@@ -25,7 +25,7 @@ func (db *DB) Exchange(ctx context.Context, results []Result, wants []Want, leas
 	defer cancel()
 	var b pgx.Batch
 	if len(results) > 0 {
-		b.Queue(recordSQL, recordArgs(results, shard))
+		b.Queue(db.recordStatement(results), recordArgs(results, shard))
 	}
 	for _, w := range wants {
 		sql, args := w.query(lease, shard)
@@ -33,7 +33,11 @@ func (db *DB) Exchange(ctx context.Context, results []Result, wants []Want, leas
 	}
 	answers := db.pool.SendBatch(ctx, &b)
 	stale, batches, err = readAnswers(answers, results, wants)
-	return stale, batches, db.noticed(errors.Join(err, answers.Close()))
+	if err = errors.Join(err, answers.Close()); err != nil {
+		return nil, nil, db.noticed(err)
+	}
+	db.begun.add(results)
+	return stale, batches, nil
 }
 
 func readAnswers(answers pgx.BatchResults, results []Result, wants []Want) (stale []Claim, batches []Batch, err error) {

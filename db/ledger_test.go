@@ -88,6 +88,8 @@ func resultOf(c Claim, outcome string) Result {
 		r.HTTP, r.Reason, r.Delay = 503, "vendor_error", 2*time.Second
 	case OutcomeDead:
 		r.HTTP, r.Reason, r.Disable = 410, "token_expired", true
+	case OutcomePermanent:
+		r.HTTP, r.Reason, r.Code = 400, "rejected", "bad_token"
 	}
 	return r
 }

@@ -52,9 +52,9 @@ func (c *calls) one(claim db.Claim, text content, last time.Time) {
 		c.group.Done()
 		return
 	}
-	// A call that was begun is brought to its end whatever becomes of the task.
-	ctx, cancel := context.WithTimeout(context.Background(), c.w.cfg.CallTimeout)
-	defer cancel()
+	// A call that was begun is brought to its end whatever becomes of the task;
+	// the vendor's own limit ends it.
+	ctx := context.Background()
 	start := time.Now()
 	result := push.ResultOf(c.w.cfg.Vendor.Send(ctx, message(claim, text)))
 	c.w.guard.judge(verdict{claim: claim, result: result, started: start, took: time.Since(start),
