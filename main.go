@@ -65,6 +65,7 @@ func (a *app) command() *cli.Command {
 			a.tokenCommand(),
 			a.vendorCommand(),
 			a.checkCommand(),
+			a.benchCommand(),
 		},
 	}
 }
