@@ -118,7 +118,7 @@ func (d *deviceState) fill(in DeviceInput) {
 }
 
 // split gives the changed devices that are stored already, by id, and the new
-// ones, by token: the orders in which two writers cannot wait for each other.
+// ones in the order of the inputs, which their ids follow.
 func (s *deviceSet) split() (old, fresh []*deviceState) {
 	for _, d := range s.all {
 		switch {
@@ -129,6 +129,5 @@ func (s *deviceSet) split() (old, fresh []*deviceState) {
 		}
 	}
 	slices.SortFunc(old, func(a, b *deviceState) int { return int(a.id - b.id) })
-	slices.SortFunc(fresh, func(a, b *deviceState) int { return slices.Compare(a.hash[:], b.hash[:]) })
 	return old, fresh
 }

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -123,6 +124,8 @@ func writeDevices(ctx context.Context, tx pgx.Tx, old, fresh []*deviceState) ([]
 	if err := numberDevices(ctx, tx, fresh); err != nil {
 		return nil, err
 	}
+	// By token, so that two writers cannot wait for each other.
+	slices.SortFunc(fresh, func(a, b *deviceState) int { return slices.Compare(a.hash[:], b.hash[:]) })
 	changed, err := writeList(ctx, tx, updateDevices, old)
 	if err != nil {
 		return nil, err

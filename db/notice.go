@@ -38,7 +38,7 @@ type Notice struct {
 	StateByName    *string // who paused, resumed or cancelled it last
 	StateAt        time.Time
 	Estimate       *int64     // devices that matched when it started
-	CutAt          *time.Time // fanned out since
+	FannedOutAt    *time.Time // every delivery exists since then, about
 }
 
 // Draft gives the content of n back, for submitting it again.
@@ -54,7 +54,8 @@ func (n Notice) Draft() Draft {
 // noticeColumns are those of Notice, for a query whose notice is named n.
 const noticeColumns = `n.id, n.title, n.body, n.link, n.category, n.platforms, n.tags, n.repeat_of, n.expires_at,
 	n.state, n.version, n.accepted_by, n.accepted_by_name, n.accepted_at, n.started_at, n.first_call_at,
-	n.finished_at, n.state_by_name, n.state_at, n.estimate, n.cut_at`
+	n.finished_at, n.state_by_name, n.state_at, n.estimate, CASE WHEN NOT EXISTS (SELECT 1 FROM notice_range r
+		WHERE r.notice_id = n.id AND r.done_at IS NULL AND r.filled_at IS NULL) THEN n.cut_at END AS fanned_out_at`
 
 // NoticeRow is a notice with its counts.
 type NoticeRow struct {

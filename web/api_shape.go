@@ -55,7 +55,7 @@ func shapeNotice(n db.Notice, c db.Counts) noticeJSON {
 		ID: n.ID, State: n.State, Title: n.Title, Body: n.Body, Link: n.Link, Category: n.Category,
 		Audience: audienceJSON{orNone(n.Platforms), orNone(n.Tags)}, RepeatOf: n.RepeatOf,
 		Counts:        countsJSON{c.Total, c.Pending, c.Retrying, c.Sending, c.Sent, c.Failed, c.Skipped, c.Unknown},
-		PossiblyTwice: c.Twice, Estimate: n.Estimate, FannedOut: n.CutAt != nil,
+		PossiblyTwice: c.Twice, Estimate: n.Estimate, FannedOut: n.FannedOutAt != nil,
 		AcceptedBy: n.AcceptedByName, AcceptedAt: n.AcceptedAt.UTC(), StartedAt: utc(n.StartedAt),
 		FinishedAt: utc(n.FinishedAt), ExpiresAt: n.ExpiresAt.UTC(),
 	}

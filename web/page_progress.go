@@ -59,7 +59,7 @@ func digest(v any) string {
 func shapeProgress(p db.Progress, can views.Can) views.Progress {
 	n, c := p.Notice, p.Counts
 	v := views.Progress{
-		NoticeID: idText(n.ID), State: n.State, AllKnown: n.CutAt != nil || n.State == db.Cancelled,
+		NoticeID: idText(n.ID), State: n.State, AllKnown: n.FannedOutAt != nil || n.State == db.Cancelled,
 		Counts: views.Counts{Total: c.Total, Pending: c.Pending, Retrying: c.Retrying, Sending: c.Sending,
 			Sent: c.Sent, Failed: c.Failed, Skipped: c.Skipped, Unknown: c.Unknown},
 		Twice: c.Twice, FinishedAt: stampOf(n.FinishedAt), NextDueAt: stampOf(p.NextDue),
@@ -111,11 +111,11 @@ func addRate(v *views.Progress, p db.Progress, rate float64) {
 // phases are the steps of a notice's way; the first that is not done is under
 // way while the notice is being sent.
 func phases(n db.Notice, c db.Counts) []views.Phase {
-	listed := n.CutAt != nil
+	listed := n.FannedOutAt != nil
 	first := listed && c.Pending == 0 && c.Sending == 0
 	all := []views.Phase{
 		{Name: "accepted", Done: true, At: stamp(n.AcceptedAt)},
-		{Name: "listed", Done: listed, At: stampOf(n.CutAt)},
+		{Name: "listed", Done: listed, At: stampOf(n.FannedOutAt)},
 		{Name: "first", Done: first},
 		{Name: "retries", Done: first && c.Retrying == 0},
 	}
