@@ -46,7 +46,7 @@ func newBenchReport(o benchOptions) *benchReport {
 			"while the product idles; its speed is the mean of one run before and one after the product's",
 		"the product's time is from acceptance (by the database's clock) to the last delivery recorded; " +
 			"a ratio is the time of the bare loop for the same number of calls through that",
-		"memory is the process's peak (VmHWM), with the pages in it; Redis memory is its own peak (used_memory_peak)",
+		"memory is the process's peak (VmHWM) while it told the devices, with the pages in it; Redis memory is its own peak (used_memory_peak)",
 	}
 	return r
 }

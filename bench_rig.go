@@ -50,6 +50,7 @@ type bench struct {
 	tells   int // notices so far: each text is another
 
 	fastRatio float64
+	peak      float64 // bytes of the product's process, before the last run
 	small     pageTimes
 	large     noticeRun
 	closers   []func(context.Context) error // the last started is closed first

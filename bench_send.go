@@ -151,6 +151,9 @@ func (b *bench) compare(ctx context.Context, name string, bareN int) (c comparis
 	if c.before, err = b.bare(ctx, bareN, b.sizes.inFlight); err != nil {
 		return c, err
 	}
+	if err := b.forgetPeak(); err != nil {
+		return c, err
+	}
 	err = b.profile.during(ctx, name, func() error {
 		c.run, err = b.tell(ctx, everybody, c.n, b.refused())
 		return err
