@@ -218,10 +218,7 @@ func TestG10AcceptanceOutlivesItsClient(t *testing.T) {
 		during, err = db.AcceptNotice(ctx, Draft{Title: "during", Body: "b"}, someone, nil, time.Hour)
 		answer <- err
 	}()
-	until(t, func() bool {
-		return ask[bool](t, db, `SELECT EXISTS (SELECT FROM pg_stat_activity
-			WHERE datname = current_database() AND wait_event_type = 'Lock')`)
-	})
+	until(t, func() bool { return waitsForLock(t, db) })
 	leave()
 	ok(t, tx.Rollback(t.Context()))
 	ok(t, <-answer)

@@ -91,7 +91,7 @@ const (
 // One statement: pick and lock, check whom it concerns, take or settle, count.
 const claimHead = `
 	WITH picked AS MATERIALIZED (
-		SELECT d.notice_id, d.device_id, v.kind, v.token, v.platform, d.charged > 0 AS retrying,
+		SELECT d.notice_id, d.device_id, v.kind, v.token, v.platform, d.fence, d.charged > 0 AS retrying,
 			CASE WHEN v.erased_at IS NOT NULL THEN 'device_erased'
 				WHEN v.disabled_at IS NOT NULL THEN 'device_disabled'
 				WHEN NOT v.consent THEN 'no_consent'
@@ -118,6 +118,7 @@ const claimTail = `
 			updated_at = now()
 		FROM picked p
 		WHERE d.notice_id = p.notice_id AND d.device_id = p.device_id AND d.status = 'pending'
+			AND d.fence = p.fence -- first attempts are not locked when picked
 		RETURNING d.notice_id, d.device_id, d.fence, d.attempts, d.charged, d.generation, d.key_no,
 			p.kind, p.token, p.platform, d.status, p.retrying, p.verdict
 	), counted AS (

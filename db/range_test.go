@@ -1,6 +1,7 @@
 package db
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -100,41 +101,53 @@ func TestQuietRangeIsEndedForItsDeadWorker(t *testing.T) {
 	s.finish()
 }
 
-func TestG4TwoClaimersNeverShareADelivery(t *testing.T) {
-	s := newScene(t, 2000)
-	var mu sync.Mutex
-	seen := map[int64]int{}
+// claimed gathers what several claimers got.
+type claimed struct {
+	sync.Mutex
+	ids []int64
+}
+
+func (c *claimed) add(claims []Claim) {
+	c.Lock()
+	defer c.Unlock()
+	for _, claim := range claims {
+		c.ids = append(c.ids, claim.DeviceID)
+	}
+}
+
+// wantEachOnce fails unless n deliveries were claimed, each by one.
+func (c *claimed) wantEachOnce(t *testing.T, n int) {
+	t.Helper()
+	slices.Sort(c.ids)
+	if got := len(slices.Compact(slices.Clone(c.ids))); got != len(c.ids) || got != n {
+		t.Fatalf("%d claims of %d deliveries, want %d of %d", len(c.ids), got, n, n)
+	}
+}
+
+// race has eight claimers take all that waits, until nothing is left.
+func race(s *scene, want Want) *claimed {
+	var got claimed
 	together(8, func(i int) {
 		for {
-			b, err := s.db.ClaimRange(t.Context(), s.id, 0, 2000, 37, testLease, i)
+			b, err := s.db.claimOne(s.Context(), want, testLease, i)
 			if err != nil {
-				t.Error(err)
+				s.Error(err)
 				return
 			}
-			if b.Seen == 0 {
+			got.add(b.Claims)
+			var left bool
+			err = s.db.pool.QueryRow(s.Context(), `SELECT EXISTS (SELECT FROM delivery WHERE status = 'pending')`).Scan(&left)
+			if err != nil || !left {
 				return
 			}
-			mu.Lock()
-			for _, c := range b.Claims {
-				seen[c.DeviceID]++
-				if c.Fence != 1 || c.Attempts != 1 || c.Token == "" {
-					t.Errorf("claim %+v", c)
-				}
-			}
-			mu.Unlock()
 		}
 	})
-	for len(s.claim(100)) > 0 { // what each saw locked by another
-		t.Fatal("some were left although no claimer gave up early")
-	}
-	if len(seen) != 2000 {
-		t.Fatalf("%d claimed", len(seen))
-	}
-	for id, n := range seen {
-		if n != 1 {
-			t.Fatalf("device %d claimed %d times", id, n)
-		}
-	}
+	return &got
+}
+
+func TestG4TwoClaimersNeverShareADelivery(t *testing.T) {
+	s := newScene(t, 2000)
+	race(s, Want{Notice: s.id, Last: 2000, Limit: 37}).wantEachOnce(t, 2000)
 	s.want("all claimed", Counts{Sending: 2000})
 	if c := s.counts(); c.Attempts != 2000 {
 		t.Fatalf("%d attempts counted before the calls, want 2000", c.Attempts)
@@ -145,30 +158,43 @@ func TestG4TwoClaimersOfRetriesNeverShareADelivery(t *testing.T) {
 	s := newScene(t, 600)
 	s.record(OutcomeTransient, s.claim(600)...)
 	s.dueNow()
-	var mu sync.Mutex
-	var ids []int64
-	together(6, func(i int) {
-		for {
-			b, err := s.db.ClaimDue(t.Context(), s.id, 23, testLease, i)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			if b.Seen == 0 {
-				return
-			}
-			mu.Lock()
-			for _, c := range b.Claims {
-				ids = append(ids, c.DeviceID)
-			}
-			mu.Unlock()
-		}
-	})
-	slices.Sort(ids)
-	if n := len(slices.Compact(slices.Clone(ids))); n != len(ids) || n != 600 {
-		t.Fatalf("%d claims of %d deliveries, want 600 of 600", len(ids), n)
-	}
+	race(s, Want{Notice: s.id, Due: true, Limit: 23}).wantEachOnce(t, 600)
 	s.want("all claimed", Counts{Sending: 600})
+}
+
+// A claimer that is slow between picking and taking meets a delivery that another
+// one claimed and recorded meanwhile: it waits for its retry now.
+func TestSlowClaimerTakesNoRetryBeforeItsTime(t *testing.T) {
+	s := newScene(t, 10)
+	tx, err := s.db.pool.Begin(t.Context())
+	ok(t, err)
+	defer tx.Rollback(context.Background())
+	_, err = tx.Exec(t.Context(), `SELECT FROM delivery WHERE device_id = 1 FOR UPDATE`)
+	ok(t, err)
+	slow := make(chan Batch, 1)
+	go func() {
+		b, err := s.db.ClaimRange(t.Context(), s.id, 0, 10, 10, testLease, 4)
+		if err != nil {
+			t.Error(err)
+		}
+		slow <- b
+	}()
+	until(t, func() bool { return len(slow) > 0 || waitsForLock(t, s.db) })
+	quick := must(s.db.ClaimRange(t.Context(), s.id, 4, 5, 1, testLease, 5))(t).Claims
+	s.record(OutcomeTransient, quick...)
+	ok(t, tx.Rollback(t.Context()))
+	for _, c := range (<-slow).Claims {
+		if len(quick) == 1 && c.DeviceID == quick[0].DeviceID {
+			t.Fatalf("claimed before its retry is due: %+v", c)
+		}
+	}
+	s.counts()
+}
+
+func waitsForLock(t *testing.T, db *DB) bool {
+	t.Helper()
+	return ask[bool](t, db, `SELECT EXISTS (SELECT FROM pg_stat_activity
+		WHERE datname = current_database() AND wait_event_type = 'Lock')`)
 }
 
 func TestReleasedClaimIsDueAgainAndNotCounted(t *testing.T) {
