@@ -1,6 +1,7 @@
 package db
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -34,6 +35,7 @@ func startScene(t testing.TB, db *DB, title string) *scene {
 	t.Helper()
 	n := accept(t, db, Draft{Title: title, Body: "b"})
 	term, rings := feed(t, db, n.ID, 500)
+	rings = slices.DeleteFunc(rings, func(r Ring) bool { return r.NoticeID != n.ID })
 	return &scene{TB: t, db: db, id: n.ID, term: term, rings: rings}
 }
 
