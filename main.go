@@ -48,7 +48,7 @@ type app struct {
 
 // command describes the program and its commands.
 func (a *app) command() *cli.Command {
-	return &cli.Command{
+	root := &cli.Command{
 		Name:           "bongsu",
 		Usage:          "sends a push notice to every device once, and tells what happened to each",
 		Version:        version(),
@@ -59,6 +59,7 @@ func (a *app) command() *cli.Command {
 		ExitErrHandler: func(context.Context, *cli.Command, error) {}, // main prints it
 		Action:         rootAction,
 		Commands: []*cli.Command{
+			a.demoCommand(),
 			a.serveCommand(),
 			a.migrateCommand(),
 			a.userCommand(),
@@ -67,6 +68,19 @@ func (a *app) command() *cli.Command {
 			a.checkCommand(),
 			a.benchCommand(),
 		},
+	}
+	quietUsage(root)
+	return root
+}
+
+// quietUsage keeps the help off standard output when a flag is wrong: what a
+// command prints there is its result alone.
+func quietUsage(cmd *cli.Command) {
+	cmd.OnUsageError = func(_ context.Context, cmd *cli.Command, err error, _ bool) error {
+		return fmt.Errorf("%w: see %s -h", err, cmd.FullName())
+	}
+	for _, c := range cmd.Commands {
+		quietUsage(c)
 	}
 }
 
