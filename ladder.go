@@ -80,12 +80,11 @@ func (l Limits) ladder() []rung {
 	return []rung{
 		{browser, []limit{proxy}},
 		{proxy, []limit{handler}},
-		{handler, []limit{wait, transaction}},
+		{handler, []limit{wait, transaction, redis}},
 		{transaction, []limit{lock}},
 		{outside, []limit{grace}},
 		{grace, []limit{call, record}},
 		{task, []limit{lease}},
-		{wait, []limit{redis}},
 		{lease, []limit{call, record}},
 	}
 }

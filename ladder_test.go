@@ -81,5 +81,5 @@ func TestEachRungIsChecked(t *testing.T) {
 
 var fieldOf = map[string]string{
 	"browser": "Browser", "proxy": "Proxy", "server handler": "Handler", "transaction": "Transaction",
-	"database pool wait": "PoolWait", "stop from outside": "Outside", "shutdown grace": "Grace", "range task": "RangeTask", "lease": "Lease",
+	"stop from outside": "Outside", "shutdown grace": "Grace", "range task": "RangeTask", "lease": "Lease",
 }

@@ -30,7 +30,8 @@ const (
 type product struct {
 	pages    *db.DB
 	work     *db.DB
-	redis    *redis.Client
+	rings    *redis.Client // the work's
+	looks    *redis.Client // the Queues page's
 	feeder   *jobs.Feeder
 	worker   *jobs.Worker
 	web      *web.Server
@@ -53,18 +54,13 @@ func startProduct(ctx context.Context, c Config, l Limits, s *servers, role stri
 		return nil, err
 	}
 	log.Info("database is up to date", "version", to, "was", from)
-	if s.redisURL != "" {
-		if p.redis, err = redisClient(s.redisURL, l); err != nil {
-			return nil, err
-		}
-	}
 	if role != roleWeb {
-		if err := p.startWork(ctx, c, l, s.databaseURL, log); err != nil {
+		if err := p.startWork(ctx, c, l, s, log); err != nil {
 			return nil, err
 		}
 	}
 	if role != roleWorker {
-		if err := p.startWeb(ctx, c, l, s.databaseURL, log); err != nil {
+		if err := p.startWeb(ctx, c, l, s, log); err != nil {
 			return nil, err
 		}
 	}
@@ -72,14 +68,17 @@ func startProduct(ctx context.Context, c Config, l Limits, s *servers, role stri
 }
 
 // startWork starts the worker and the feeder.
-func (p *product) startWork(ctx context.Context, c Config, l Limits, url string, log *slog.Logger) error {
+func (p *product) startWork(ctx context.Context, c Config, l Limits, s *servers, log *slog.Logger) error {
 	limits := l.pool(workConns)
 	limits.Worker = true
-	work, err := db.Open(ctx, url, limits)
+	work, err := db.Open(ctx, s.databaseURL, limits)
 	if err != nil {
 		return err
 	}
 	p.work = work
+	if p.rings, err = redisClient(s.redisURL, l); err != nil {
+		return err
+	}
 	vendor, err := pushhttp.New(pushhttp.Config{
 		URL: c.VendorURL, Token: string(c.VendorToken), Timeout: l.VendorCall, MaxInFlight: c.MaxInFlight,
 	})
@@ -87,7 +86,7 @@ func (p *product) startWork(ctx context.Context, c Config, l Limits, url string,
 		return err
 	}
 	cfg := jobsConfig(c, l, vendor, log)
-	cfg.DB, cfg.Redis = work, p.redis
+	cfg.DB, cfg.Redis = work, p.rings
 	worker := jobs.NewWorker(cfg)
 	if err := worker.Start(); err != nil {
 		return err
@@ -108,8 +107,8 @@ func jobsConfig(c Config, l Limits, vendor push.Vendor, log *slog.Logger) jobs.C
 }
 
 // startWeb listens and answers.
-func (p *product) startWeb(ctx context.Context, c Config, l Limits, url string, log *slog.Logger) error {
-	pages, err := db.Open(ctx, url, l.pool(pageConns))
+func (p *product) startWeb(ctx context.Context, c Config, l Limits, s *servers, log *slog.Logger) error {
+	pages, err := db.Open(ctx, s.databaseURL, l.pool(pageConns))
 	if err != nil {
 		return err
 	}
@@ -119,8 +118,11 @@ func (p *product) startWeb(ctx context.Context, c Config, l Limits, url string, 
 		Limits: web.Limits{Handler: l.Handler}, Expiry: c.Expiry, Ladder: l.steps(),
 		Version: version(), Now: time.Now, SecureCookies: c.HTTPS,
 	}
-	if p.redis != nil {
-		deps.Queues = queues{jobs.NewInspector(p.redis)}
+	if s.redisURL != "" {
+		if p.looks, err = redisClient(s.redisURL, l); err != nil {
+			return err
+		}
+		deps.Queues = queues{jobs.NewInspector(p.looks)}
 	}
 	server := web.New(deps)
 	if p.listener, err = net.Listen("tcp", c.Addr); err != nil {
@@ -156,18 +158,22 @@ func (p *product) stop(ctx context.Context) error {
 	})
 	wg.Go(func() { work = p.stopWork(ctx) })
 	wg.Wait()
-	if p.pages != nil && pages == nil {
-		p.pages.Close()
+	if pages == nil {
+		closeAll(p.pages, p.looks)
 	}
 	if work == nil {
-		if p.work != nil {
-			p.work.Close()
-		}
-		if p.redis != nil {
-			_ = p.redis.Close()
-		}
+		closeAll(p.work, p.rings)
 	}
 	return errors.Join(pages, work)
+}
+
+func closeAll(d *db.DB, r *redis.Client) {
+	if d != nil {
+		d.Close()
+	}
+	if r != nil {
+		_ = r.Close()
+	}
 }
 
 // stopWork stops the feeder, so that nothing more is rung, and then the worker.
@@ -190,7 +196,8 @@ func (p *product) stopWork(ctx context.Context) error {
 	}
 }
 
-// redisClient makes a client that keeps to our time limits. It does not connect.
+// redisClient makes a client that keeps to our time limits and asks once: who
+// uses it tries again, knowing what for. It does not connect.
 func redisClient(url string, l Limits) (*redis.Client, error) {
 	opts, err := redis.ParseURL(url)
 	if err != nil {
@@ -200,6 +207,7 @@ func redisClient(url string, l Limits) (*redis.Client, error) {
 	opts.DialTimeout = l.RedisWord
 	opts.ReadTimeout = l.RedisWord
 	opts.WriteTimeout = l.RedisWord
+	opts.MaxRetries = -1
 	return redis.NewClient(opts), nil
 }
 
