@@ -58,9 +58,11 @@ func (db *DB) moveNotice(ctx context.Context, id int64, to, act string, from []s
 }
 
 // lockNotice holds the notice's row until the transaction ends, and gives its
-// state. Every act that changes what is open takes this lock first.
+// state. Every act that changes what is open takes this lock first. The weaker of
+// the two locks: the other would hold up, and meet in a deadlock, those who add a
+// row that refers to the notice.
 func lockNotice(ctx context.Context, tx pgx.Tx, id int64) (state string, err error) {
-	err = tx.QueryRow(ctx, `SELECT state FROM notice WHERE id = $1 FOR UPDATE`, id).Scan(&state)
+	err = tx.QueryRow(ctx, `SELECT state FROM notice WHERE id = $1 FOR NO KEY UPDATE`, id).Scan(&state)
 	return state, orNotFound(err)
 }
 

@@ -43,6 +43,8 @@ const closeRestSQL = `
 		SELECT n.id, v.id, n.status, n.reason, CASE n.status WHEN 'failed' THEN now() END
 		FROM n, device v
 		WHERE v.id > n.close_to AND v.id <= n.upper AND ` + matches + `
+			-- those that are there are not waited for: who holds them may wait for us
+			AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.notice_id = n.id AND d.device_id = v.id)
 		ORDER BY v.id
 		ON CONFLICT DO NOTHING
 		RETURNING 1
@@ -59,11 +61,19 @@ const closeRestSQL = `
 		INSERT INTO notice_reason AS t (notice_id, shard, status, reason, n)
 		SELECT n.id, 0, n.status, n.reason, s.made + s.moved FROM sum s, n WHERE s.made + s.moved > 0
 		ON CONFLICT (notice_id, status, reason, shard) DO UPDATE SET n = t.n + excluded.n
+	), over AS MATERIALIZED ( -- ranges that nobody is at, with no claim in them or about to commit
+		SELECT r.notice_id, r.seq FROM n JOIN notice_range r
+			ON r.notice_id = n.id AND r.done_at IS NULL AND r.last_id <= n.upper
+		WHERE NOT EXISTS (SELECT 1 FROM delivery d
+				WHERE d.notice_id = r.notice_id AND d.device_id BETWEEN r.first_id AND r.last_id
+					AND d.wake_at IS NULL AND d.status = 'sending')
+			AND (SELECT count(*) FROM delivery d
+				WHERE d.notice_id = r.notice_id AND d.device_id BETWEEN r.first_id AND r.last_id AND d.status = 'pending')
+				= (SELECT count(*) FROM waiting w WHERE w.device_id BETWEEN r.first_id AND r.last_id)
+		FOR UPDATE OF r SKIP LOCKED
 	), ended AS (
-		UPDATE notice_range r SET done_at = now()
-		FROM n WHERE r.notice_id = n.id AND r.done_at IS NULL AND r.last_id <= n.upper AND NOT EXISTS (
-			SELECT 1 FROM delivery d WHERE d.notice_id = r.notice_id AND d.device_id BETWEEN r.first_id AND r.last_id
-				AND d.wake_at IS NULL AND d.status = 'sending')
+		UPDATE notice_range r SET done_at = now() FROM over o
+		WHERE r.notice_id = o.notice_id AND r.seq = o.seq AND r.done_at IS NULL
 	)
 	UPDATE notice SET
 		close_to = CASE WHEN n.upper >= n.audience_max THEN 0 ELSE n.upper END,
