@@ -72,8 +72,10 @@ func (p benchPages) look(ctx context.Context, path string) (time.Duration, error
 // pageTimes are the medians of four pages.
 type pageTimes [4]time.Duration
 
-// pageNames are in the order of pageTimes.
-var pageNames = [4]string{"progress fragment", "archive", "notice page", "device page"}
+// pageRows name the pages in the order of pageTimes.
+var pageRows = [4]struct{ key, what string }{
+	{"page_progress", "progress fragment"}, {"page_archive", "archive"}, {"page_notice", "notice page"}, {"page_device", "device page"},
+}
 
 // timePages looks at the pages of a notice, of the archive and of a device, in
 // turns, a few times more than count. The first looks do not count.
@@ -125,8 +127,8 @@ func (b *bench) largePages(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, name := range pageNames {
-		b.report.atMost(fmt.Sprintf("page_%d", i+1), fmt.Sprintf("%s: time at %d deliveries through that at %d", name, b.large.Counts.Total, b.sizes.small),
+	for i, row := range pageRows {
+		b.report.atMost(row.key, fmt.Sprintf("%s: time at %d deliveries through that at %d", row.what, b.large.Counts.Total, b.sizes.small),
 			float64(large[i])/float64(b.small[i]), "×", 2, 1, "medians %.2f ms and %.2f ms", millis(large[i]), millis(b.small[i]))
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 )
@@ -18,6 +19,7 @@ type benchReport struct {
 	Version string     `json:"version"`
 	Go      string     `json:"go"`
 	CPUs    int        `json:"cpus"`
+	Load    string     `json:"load"`  // the machine's load averages before the start
 	Quick   bool       `json:"quick"` // small numbers: the values mean nothing
 	Where   []string   `json:"where"`
 	Rows    []benchRow `json:"rows"`
@@ -38,7 +40,7 @@ type benchRow struct {
 }
 
 func newBenchReport(o benchOptions) *benchReport {
-	r := &benchReport{At: time.Now().UTC(), Version: version(), Go: runtime.Version(), CPUs: runtime.NumCPU(), Quick: o.quick}
+	r := &benchReport{At: time.Now().UTC(), Version: version(), Go: runtime.Version(), CPUs: runtime.NumCPU(), Quick: o.quick, Load: loadBefore()}
 	r.Where = []string{
 		"one machine; each of these is a process of its own: PostgreSQL (durable, the product's own settings), Redis " +
 			"(append-only file), the vendor stand-in, and the product (serve with both roles, logging as preset)",
@@ -49,6 +51,16 @@ func newBenchReport(o benchOptions) *benchReport {
 		"memory is the process's peak (VmHWM) while it told the devices, with the pages in it; Redis memory is its own peak (used_memory_peak)",
 	}
 	return r
+}
+
+// loadBefore tells the load averages of the last 1, 5 and 15 minutes: what else
+// the machine does makes all values worse.
+func loadBefore() string {
+	raw, err := os.ReadFile("/proc/loadavg")
+	if fields := strings.Fields(string(raw)); err == nil && len(fields) > 3 {
+		return strings.Join(fields[:3], " ")
+	}
+	return "unknown"
 }
 
 // add adds a measured value that nothing is demanded of.
@@ -79,7 +91,7 @@ func (r *benchReport) absent(key, what, why string) {
 
 // print writes the table for people.
 func (r *benchReport) print(w io.Writer) error {
-	fmt.Fprintf(w, "bongsu %s, %s, %d CPUs, %s\n", r.Version, r.Go, r.CPUs, r.At.Format(time.RFC3339))
+	fmt.Fprintf(w, "bongsu %s, %s, %d CPUs, load before it %s, %s\n", r.Version, r.Go, r.CPUs, r.Load, r.At.Format(time.RFC3339))
 	for _, line := range r.Where {
 		fmt.Fprintf(w, "- %s\n", line)
 	}

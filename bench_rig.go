@@ -35,11 +35,15 @@ type bench struct {
 	say    io.Writer
 	report *benchReport
 
-	dir     string // holds everything, and goes at the end
+	dir string // holds everything, and goes at the end
+
+	pgDir, redisDir string // where their processes work
+
 	pool    *pgxpool.Pool
 	ledger  *db.DB
 	redis   *redis.Client
 	url     string // of Redis
+	standIn *childproc.Process
 	vendor  *pushhttp.Vendor
 	sim     benchSim
 	product *childproc.Process
@@ -58,6 +62,9 @@ type bench struct {
 
 // start starts all parts under a new directory in dataDir.
 func (b *bench) start(ctx context.Context, environ []string, dataDir, profileDir string) (err error) {
+	if dataDir, err = filepath.Abs(dataDir); err != nil {
+		return err
+	}
 	if b.dir, err = os.MkdirTemp(dataDir, "bench-"); err != nil {
 		return err
 	}
@@ -75,7 +82,7 @@ func (b *bench) start(ctx context.Context, environ []string, dataDir, profileDir
 		return err
 	}
 	b.closing(rs.Stop)
-	b.url = rs.URL()
+	b.url, b.pgDir, b.redisDir = rs.URL(), pg.DataDir(), filepath.Join(b.dir, "redis")
 	if err := b.open(ctx, pg.URL()); err != nil {
 		return err
 	}
@@ -117,12 +124,12 @@ func (b *bench) startVendor(ctx context.Context, env []string) error {
 	if err != nil {
 		return err
 	}
-	p, err := b.child("vendor", env, "vendor", "--addr", addr, "--token", benchVendorToken, "--latency", "0s", "--jitter", "0s")
+	b.standIn, err = b.child("vendor", env, "vendor", "--addr", addr, "--token", benchVendorToken, "--latency", "0s", "--jitter", "0s")
 	if err != nil {
 		return err
 	}
 	b.sim = benchSim{"http://" + addr}
-	if err := p.Await(ctx, func(ctx context.Context) error { _, err := b.sim.counts(ctx); return err }); err != nil {
+	if err := b.standIn.Await(ctx, func(ctx context.Context) error { _, err := b.sim.counts(ctx); return err }); err != nil {
 		return err
 	}
 	b.vendor, err = pushhttp.New(pushhttp.Config{URL: b.sim.base + "/send", Token: benchVendorToken, MaxInFlight: b.sizes.inFlight})

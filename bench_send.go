@@ -137,6 +137,7 @@ type comparison struct {
 	run           noticeRun
 	n             int
 	before, after float64 // calls per second of the bare loops
+	cpu           string  // what the parts took for the product's run
 }
 
 func (c comparison) bare() float64    { return (c.before + c.after) / 2 }
@@ -154,6 +155,10 @@ func (b *bench) compare(ctx context.Context, name string, bareN int) (c comparis
 	if err := b.forgetPeak(); err != nil {
 		return c, err
 	}
+	started, err := b.cpuTimes()
+	if err != nil {
+		return c, err
+	}
 	err = b.profile.during(ctx, name, func() error {
 		c.run, err = b.tell(ctx, everybody, c.n, b.refused())
 		return err
@@ -161,11 +166,16 @@ func (b *bench) compare(ctx context.Context, name string, bareN int) (c comparis
 	if err != nil {
 		return c, err
 	}
+	ended, err := b.cpuTimes()
+	if err != nil {
+		return c, err
+	}
+	c.cpu = ended.since(started)
 	c.after, err = b.bare(ctx, bareN, b.sizes.inFlight)
 	return c, err
 }
 
 func (c comparison) detail() string {
-	return fmt.Sprintf("%.0f/s (from first to last call %.0f/s) where the bare loop reached %.0f/s before and %.0f/s after",
-		c.product(), float64(c.n)/c.run.calls().Seconds(), c.before, c.after)
+	return fmt.Sprintf("%.0f/s (from first to last call %.0f/s) where the bare loop reached %.0f/s before and %.0f/s after; %s",
+		c.product(), float64(c.n)/c.run.calls().Seconds(), c.before, c.after, c.cpu)
 }

@@ -70,7 +70,7 @@ func (b *bench) millionDevices(ctx context.Context) error {
 	}
 	b.large = c.run
 	b.report.atLeast("ratio_million", what, c.ratio(), "", 0.75*b.fastRatio, b.fastRatio,
-		"%d devices; %s, with %d calls", c.n, c.detail(), b.sizes.fast)
+		"%d devices, bare loop with %d calls; %s", c.n, b.sizes.fast, c.detail())
 	return b.memory(ctx, fmt.Sprintf("at %d devices", c.n), "_million")
 }
 
