@@ -92,6 +92,13 @@ func Run(ctx context.Context, c Command) error {
 // Done is closed when the child has ended.
 func (p *Process) Done() <-chan struct{} { return p.done }
 
+// Err tells how the child ended, as exec.Cmd.Wait does: nil where it left with
+// 0. It waits for the end.
+func (p *Process) Err() error {
+	<-p.done
+	return p.err
+}
+
 // Pid is the child's process id.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
 
