@@ -94,8 +94,7 @@ func (a demoAPI) replay(ctx context.Context, notice int64, reason string) (r api
 	return r, err
 }
 
-// ask makes one request with in as its body, where there is one, and reads the
-// answer into out. Any answer but a 2xx is an error with its words.
+// ask makes one request with in as its body, where there is one, as do does.
 func (a demoAPI) ask(ctx context.Context, method, path string, in, out any) (status int, err error) {
 	var body io.Reader
 	if in != nil {
@@ -109,6 +108,12 @@ func (a demoAPI) ask(ctx context.Context, method, path string, in, out any) (sta
 	if err != nil {
 		return 0, err
 	}
+	return a.do(req, out)
+}
+
+// do signs req, makes it, and reads the answer into out. Any answer but a 2xx
+// is an error with its words.
+func (a demoAPI) do(req *http.Request, out any) (status int, err error) {
 	req.Header.Set("Authorization", "Bearer "+a.token)
 	req.Header.Set("Content-Type", "application/json")
 	resp, err := http.DefaultClient.Do(req)
@@ -121,7 +126,7 @@ func (a demoAPI) ask(ctx context.Context, method, path string, in, out any) (sta
 		return resp.StatusCode, err
 	}
 	if resp.StatusCode/100 != 2 {
-		return resp.StatusCode, fmt.Errorf("%s %s answered %d: %s", method, path, resp.StatusCode, bytes.TrimSpace(raw))
+		return resp.StatusCode, fmt.Errorf("%s %s answered %d: %s", req.Method, req.URL.Path, resp.StatusCode, bytes.TrimSpace(raw))
 	}
 	return resp.StatusCode, json.Unmarshal(raw, out)
 }

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"syscall"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// TestStopInMidRun ends the worker with SIGTERM while it sends. It leaves with 0
+// and nothing in doubt, and the next one goes on: nobody is told twice.
+func TestStopInMidRun(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, plainVendor())
+	s.devices(5_000, goodToken)
+	s.start(roleWeb)
+	worker := s.start(roleWorker)
+	n := s.submits("stop", http.StatusAccepted)
+	s.told(1_000)
+	s.quits(worker)
+	told := s.sim.Counts().Unique
+	if held := s.count("SELECT count(*) FROM delivery WHERE status = 'sending'"); held != 0 || told >= 5_000 {
+		t.Errorf("after the end %d claims are held, %d told", held, told)
+	}
+	s.start(roleWorker)
+	s.allToldOnce(s.finished(n.ID), 5_000)
+}
+
+// TestFrozenWorker stops a worker's clock until its claims are over and another
+// worker has done its work. What it then knows is written nowhere, and it calls
+// nobody more.
+func TestFrozenWorker(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, plainVendor())
+	s.devices(4_000, goodToken)
+	s.start(roleWeb)
+	settings := []string{"BONGSU_VENDOR_TIMEOUT=1s", "BONGSU_LEASE=7s", "BONGSU_MAX_IN_FLIGHT=64"}
+	frozen := s.start(roleWorker, settings...)
+	n := s.submits("freeze", http.StatusAccepted)
+	s.told(500)
+	frozen.Signal(syscall.SIGSTOP)
+	s.start(roleWorker, settings...)
+	n = s.finished(n.ID)
+	if twice := s.sim.Counts().Duplicates; n.Counts.Sent != 4_000 || twice > 64 || int64(n.PossiblyTwice) < twice || n.PossiblyTwice == 0 {
+		t.Errorf("%d sent, %d told twice, %d said to be possibly", n.Counts.Sent, twice, n.PossiblyTwice)
+	}
+	ledger, calls := s.ledger(), s.sim.Counts().Calls
+	frozen.Signal(syscall.SIGCONT)
+	s.quits(frozen) // by then it has recorded what it could
+	if after := s.ledger(); after != ledger {
+		t.Errorf("the frozen worker changed the ledger from %s to %s", ledger, after)
+	}
+	if more := s.sim.Counts().Calls - calls; more != 0 {
+		t.Errorf("the frozen worker made %d calls over claims that had ended", more)
+	}
+}
+
+// TestRedisEmptied empties Redis in mid-run. It costs time, and no second call.
+func TestRedisEmptied(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, plainVendor())
+	s.devices(10_000, goodToken)
+	s.start(roleWeb)
+	s.start(roleWorker)
+	n := s.submits("flush", http.StatusAccepted)
+	s.told(2_000)
+	opts, err := redis.ParseURL(s.redis.URL())
+	s.no(err)
+	client := redis.NewClient(opts)
+	defer client.Close()
+	s.no(client.FlushAll(t.Context()).Err())
+	t.Logf("emptied with %d told", s.sim.Counts().Unique)
+	s.allToldOnce(s.finished(n.ID), 10_000)
+}
+
+// TestRedisDown submits while Redis is down: the answer is as it always is, and
+// the notice goes out when Redis is back.
+func TestRedisDown(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, plainVendor())
+	s.devices(1_000, goodToken)
+	s.start(roleWeb)
+	s.start(roleWorker)
+	s.allToldOnce(s.finished(s.submits("before", http.StatusAccepted).ID), 1_000)
+	s.sim.Reset()
+	s.redis.Stop()
+	n := s.submits("during", http.StatusAccepted)
+	// The feeder has met the outage before Redis comes back.
+	s.until("the outage is known", func() bool {
+		return s.count("SELECT count(*) FROM feeder WHERE redis_down_at IS NOT NULL") == 1
+	})
+	if c := s.sim.Counts().Calls; c != 0 {
+		t.Errorf("%d calls without Redis", c)
+	}
+	s.redis.Start()
+	s.allToldOnce(s.finished(n.ID), 1_000)
+}
+
+// allToldOnce wants that all of n devices were told, and each with one call.
+func (s *site) allToldOnce(n apiNotice, devices int) {
+	s.t.Helper()
+	c := s.sim.Counts()
+	if n.Counts != (apiCounts{Total: devices, Sent: devices}) || n.PossiblyTwice != 0 {
+		s.t.Errorf("counts %+v, possibly twice %d", n.Counts, n.PossiblyTwice)
+	}
+	if c.Calls != int64(devices) || c.Unique != int64(devices) || c.Duplicates != 0 {
+		s.t.Errorf("the stand-in had %+v", c)
+	}
+}
+
+// ledger is a digest of all that results are written to.
+func (s *site) ledger() (digest string) {
+	s.t.Helper()
+	s.no(s.pool.QueryRow(context.WithoutCancel(s.t.Context()), `
+		SELECT concat_ws(' ',
+			(SELECT md5(string_agg(d::text, ',' ORDER BY notice_id, device_id)) FROM delivery d),
+			(SELECT md5(string_agg(a::text, ',' ORDER BY notice_id, device_id, fence)) FROM attempt a),
+			(SELECT sum(sent) || '/' || sum(attempts) || '/' || sum(twice) FROM notice_counter))`).Scan(&digest))
+	return digest
+}
