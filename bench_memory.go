@@ -38,8 +38,9 @@ func (b *bench) memory(ctx context.Context, when, suffix string) error {
 	if err != nil {
 		return err
 	}
-	b.report.atMost("memory"+suffix, "memory of the process "+when, process/mebi, "MiB", 200, 100,
-		"while they were told; %.1f MiB since its start, with the hash of a password at sign-in", max(process, b.peak)/mebi)
+	b.report.atMost("memory"+suffix, "memory of the process "+when, process/mebi, "MiB", 200, 100, "while they were told")
+	b.report.atMost("memory_ever"+suffix, "memory of the process since its start, "+when, max(process, b.peak)/mebi, "MiB", 200, 100,
+		"the same with a sign-in before it, whose password's hash takes 64 MiB for a moment")
 	b.report.atMost("redis"+suffix, "Redis memory "+when, peak/mebi, "MiB", 50, 20, "")
 	return nil
 }

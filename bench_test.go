@@ -14,8 +14,8 @@ import (
 
 // benchKeys are the rows of the table, in their order.
 var benchKeys = []string{
-	"first_call", "ratio_slow", "sequential_slow", "ratio_fast", "sequential_fast", "memory", "redis",
-	"ratio_million", "memory_million", "redis_million", "page_progress", "page_archive", "page_notice", "page_device",
+	"first_call", "ratio_slow", "sequential_slow", "ratio_fast", "sequential_fast", "memory", "memory_ever", "redis",
+	"ratio_million", "memory_million", "memory_ever_million", "redis_million", "page_progress", "page_archive", "page_notice", "page_device",
 	"accept_idle", "first_call_one", "late_idle", "late_idle_never_early", "late_busy", "late_busy_never_early",
 	"accept_busy", "busy_rate", "per_device_slow", "per_device_fast",
 }

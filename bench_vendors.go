@@ -58,6 +58,7 @@ func (b *bench) millionDevices(ctx context.Context) error {
 		why := "not measured: ask with --million"
 		b.report.absent("ratio_million", what, why)
 		b.report.absent("memory_million", "memory of the process at 1,000,000", why)
+		b.report.absent("memory_ever_million", "memory of the process since its start, at 1,000,000", why)
 		b.report.absent("redis_million", "Redis memory at 1,000,000", why)
 		return nil
 	}
