@@ -2,7 +2,9 @@ package jobs
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -52,13 +54,23 @@ func (c *calls) one(claim db.Claim, text content, last time.Time) {
 		c.group.Done()
 		return
 	}
-	// A call that was begun is brought to its end whatever becomes of the task;
-	// the vendor's own limit ends it.
-	ctx := context.Background()
 	start := time.Now()
-	result := push.ResultOf(c.w.cfg.Vendor.Send(ctx, message(claim, text)))
+	result := push.ResultOf(c.w.send(message(claim, text)))
 	c.w.guard.judge(verdict{claim: claim, result: result, started: start, took: time.Since(start),
 		class: c.class, recorded: c.group.Done})
+}
+
+// send makes one call. A call that was begun is brought to its end whatever
+// becomes of its task; the vendor's own limit ends it. A panic in a vendor's
+// package is an end that nobody knows, and stays with this delivery.
+func (w *Worker) send(m push.Message) (r push.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			w.log.Error("a vendor call panicked", "notice", m.NoticeID, "device", m.DeviceID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			err = &push.NoAnswerError{Written: true, Code: "panic", Err: fmt.Errorf("the call panicked: %v", p)}
+		}
+	}()
+	return w.cfg.Vendor.Send(context.Background(), m)
 }
 
 func message(c db.Claim, text content) push.Message {

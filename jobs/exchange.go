@@ -246,6 +246,9 @@ func (x *exchange) commit(t trade, shard int) error {
 	}
 	if err != nil {
 		x.undo(t, err)
+		if len(results) > 0 && !db.Unavailable(err) {
+			return x.isolate(shard)
+		}
 		return err
 	}
 	for _, c := range stale {
@@ -290,6 +293,44 @@ func (x *exchange) undo(t trade, err error) {
 	for _, a := range t.asks {
 		a.reply <- grant{err: err}
 	}
+}
+
+// isolate writes the results that wait one by one, since the ledger refused them
+// together and one must not hold up the others. One that it refuses alone is
+// written without the vendor's words, and if that fails too it is given up: its
+// lease ends by itself.
+func (x *exchange) isolate(shard int) error {
+	x.mu.Lock()
+	entries := x.results
+	x.results = nil
+	x.mu.Unlock()
+	for i, e := range entries {
+		err := x.writeAlone(e.result, shard)
+		if db.Unavailable(err) {
+			x.mu.Lock()
+			x.results = append(entries[i:], x.results...)
+			x.mu.Unlock()
+			return err
+		}
+		if err != nil {
+			x.log.Error("a result could not be written and is given up", "notice", e.result.Claim.NoticeID,
+				"device", e.result.Claim.DeviceID, "outcome", e.result.Outcome, "error", err)
+		}
+		x.free(e.class, 1)
+		e.recorded()
+	}
+	return nil
+}
+
+func (x *exchange) writeAlone(r db.Result, shard int) error {
+	_, _, err := x.db.Exchange(context.Background(), []db.Result{r}, nil, x.lease, shard)
+	if err == nil || db.Unavailable(err) {
+		return err
+	}
+	x.log.Warn("a result is written without the vendor's words", "notice", r.Claim.NoticeID, "device", r.Claim.DeviceID, "error", err)
+	r.Code, r.Message, r.MessageID = "", "", ""
+	_, _, err = x.db.Exchange(context.Background(), []db.Result{r}, nil, x.lease, shard)
+	return err
 }
 
 // errDraining is why work stops when the process ends in order.

@@ -78,7 +78,7 @@ func (f *Feeder) ringRanges(ctx context.Context, t db.Term) error {
 // Ringing of retries: a notice's are rung again after a moment while some are
 // still due, and more slowly while many tasks wait.
 const (
-	retryAgain     = 200 * time.Millisecond
+	retryAgain     = 100 * time.Millisecond
 	retryAgainBusy = 2 * time.Second
 	retryMany      = 4 * retryTasks
 	retryBurst     = 4 // tasks for one notice at once

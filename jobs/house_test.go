@@ -79,9 +79,9 @@ func (h *house) process(change func(*Config)) (w *Worker, f *Feeder, stop func()
 	opts.ContextTimeoutEnabled = true
 	client := redis.NewClient(opts)
 	cfg.Redis = client
-	vendor, err := pushhttp.New(pushhttp.Config{URL: h.sim.URL(), Timeout: cfg.CallTimeout, MaxInFlight: cfg.MaxInFlight})
-	h.no(err)
-	cfg.Vendor = vendor
+	if cfg.Vendor == nil {
+		cfg.Vendor = h.vendor(cfg.CallTimeout)
+	}
 	w, f = NewWorker(cfg), NewFeeder(cfg)
 	h.no(w.Start())
 	f.Start()
@@ -96,6 +96,14 @@ func (h *house) process(change func(*Config)) (w *Worker, f *Feeder, stop func()
 	}
 	h.t.Cleanup(stop)
 	return w, f, stop
+}
+
+// vendor is a client of the stand-in.
+func (h *house) vendor(timeout time.Duration) push.Vendor {
+	h.t.Helper()
+	v, err := pushhttp.New(pushhttp.Config{URL: h.sim.URL(), Timeout: timeout, MaxInFlight: h.cfg.MaxInFlight})
+	h.no(err)
+	return v
 }
 
 // devices makes n devices whose tokens token gives.

@@ -43,9 +43,7 @@ func (w *Worker) testOne(ctx context.Context, id int64) (told bool, err error) {
 		return false, err
 	}
 	c := claims[0]
-	call, cancel := context.WithTimeout(ctx, w.cfg.CallTimeout)
-	defer cancel()
-	r := push.ResultOf(w.cfg.Vendor.Send(call, push.Message{
+	r := push.ResultOf(w.send(push.Message{
 		DeviceID: c.DeviceID, Key: fmt.Sprintf("t%d-d%d-k1", c.TestSendID, c.DeviceID), Kind: push.Kind(c.Kind),
 		Token: c.Token, Platform: c.Platform, Title: c.Title, Body: c.Body, Link: c.Link,
 		ExpiresAt: time.Now().Add(time.Hour), CollapseID: fmt.Sprintf("test-%d", c.TestSendID),
