@@ -23,7 +23,34 @@ func (db *DB) Exchange(ctx context.Context, results []Result, wants []Want, leas
 	defer wrap(&err, "Exchange(%d results, %d wants)", len(results), len(wants))
 	ctx, cancel := db.bound(ctx)
 	defer cancel()
+	results = byDevice(results)
+	wants, place := byNotice(wants)
+	var sorted []Batch
+	for try := 1; ; try++ {
+		stale, sorted, err = db.exchange(ctx, results, wants, lease, shard)
+		if pgCode(err) != "40P01" || try == exchangeTries {
+			break
+		}
+	}
+	if err != nil {
+		return nil, nil, db.noticed(err)
+	}
+	db.begun.add(results)
+	batches = make([]Batch, len(sorted))
+	for i, b := range sorted {
+		batches[place[i]] = b
+	}
+	return stale, batches, nil
+}
+
+// exchange tries once.
+func (db *DB) exchange(ctx context.Context, results []Result, wants []Want, lease time.Duration, shard int) (
+	stale []Claim, batches []Batch, err error) {
 	var b pgx.Batch
+	notices := noticesOf(results, wants)
+	if len(notices) > 1 {
+		b.Queue(lockCountersSQL, shard%shards, notices)
+	}
 	if len(results) > 0 {
 		b.Queue(db.recordStatement(results), recordArgs(results, shard))
 	}
@@ -32,12 +59,13 @@ func (db *DB) Exchange(ctx context.Context, results []Result, wants []Want, leas
 		b.Queue(sql, args)
 	}
 	answers := db.pool.SendBatch(ctx, &b)
-	stale, batches, err = readAnswers(answers, results, wants)
-	if err = errors.Join(err, answers.Close()); err != nil {
-		return nil, nil, db.noticed(err)
+	if len(notices) > 1 {
+		_, err = answers.Exec()
 	}
-	db.begun.add(results)
-	return stale, batches, nil
+	if err == nil {
+		stale, batches, err = readAnswers(answers, results, wants)
+	}
+	return stale, batches, errors.Join(err, answers.Close())
 }
 
 func readAnswers(answers pgx.BatchResults, results []Result, wants []Want) (stale []Claim, batches []Batch, err error) {
