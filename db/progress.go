@@ -40,7 +40,9 @@ func (db *DB) Progress(ctx context.Context, id int64) (p Progress, err error) {
 			return err
 		}
 		return tx.QueryRow(ctx, `
-			SELECT now(), (SELECT min(wake_at) FROM delivery WHERE notice_id = $1 AND wake_at IS NOT NULL)`,
+			SELECT now(), (SELECT wake_at FROM delivery WHERE notice_id = $1 AND wake_at IS NOT NULL
+				AND status = 'pending' -- for a retry under way it is the end of its lease
+				ORDER BY wake_at LIMIT 1)`,
 			id).Scan(&p.Now, &p.NextDue)
 	})
 	return p, db.noticed(err)
