@@ -16,7 +16,7 @@ const (
 // deviceRows adds what the devices and the archive show after the run.
 func (d *demo) deviceRows(ctx context.Context, t *demoTable, x *incident) error {
 	c := d.sim.Counts()
-	t.add("devices told twice", c.Duplicates == 0, "0", "%d (possibly told twice, as the vendor must decide: %d)",
+	t.add("devices told twice", c.Duplicates == 0, "0", "%d; the ledger marks %d as possibly",
 		c.Duplicates, x.final.PossiblyTwice)
 	never := demoGood - d.told(kindGood)
 	t.add("good devices never told", never == 0, "0 of "+thousands(demoGood), "%d of %s", never, thousands(demoGood))
