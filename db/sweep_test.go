@@ -67,17 +67,17 @@ func TestFifthLostHolderFailsTheDelivery(t *testing.T) {
 	s := newScene(t, 2)
 	s.record(OutcomeSent, s.claim(1)...)
 	s.claim(1)
-	for i := 1; i <= MaxLost; i++ {
+	for i := 1; i <= 5; i++ {
 		s.leasesEnd()
 		got := s.free(false)
-		if want := (Swept{Freed: 1}); i < MaxLost && got != want {
+		if want := (Swept{Freed: 1}); i < 5 && got != want {
 			t.Fatalf("holder %d: %+v", i, got)
 		}
-		if want := (Swept{Failed: 1}); i == MaxLost && got != want {
+		if want := (Swept{Failed: 1}); i == 5 && got != want {
 			t.Fatalf("holder %d: %+v", i, got)
 		}
 		s.counts()
-		if n := len(s.due(10)); (n == 1) != (i < MaxLost) {
+		if n := len(s.due(10)); (n == 1) != (i < 5) {
 			t.Fatalf("after holder %d: %d claimed", i, n)
 		}
 	}
