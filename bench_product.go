@@ -31,7 +31,7 @@ func (a *app) benchProductCommand() *cli.Command {
 			go func() { done <- control.Serve(l) }()
 			defer func() {
 				err = errors.Join(err, control.Close())
-				<-done
+				<-done //nolint:errcheck // always http.ErrServerClosed
 			}()
 			return a.serve(ctx, roleAll)
 		},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -256,7 +257,8 @@ func TestProgramExitCodes(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	out, err := exec.CommandContext(t.Context(), program, "sevre").CombinedOutput()
-	if exit, ok := err.(*exec.ExitError); !ok || exit.ExitCode() != 1 || !strings.HasPrefix(string(out), "bongsu: there is no command") {
+	exit := new(exec.ExitError)
+	if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.HasPrefix(string(out), "bongsu: there is no command") {
 		t.Errorf("an unknown command ended with %v and said %q", err, out)
 	}
 	vendor := exec.CommandContext(t.Context(), program, "vendor", "--addr", "127.0.0.1:0")

@@ -60,10 +60,10 @@ func (a *app) serve(ctx context.Context, role string) (err error) {
 // unlessAsked is err, or nothing where ctx has ended: then we were asked to
 // stop, and what broke off because of that is no failure.
 func unlessAsked(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // waitProduct returns when ctx ends, or with the error of a part that ended

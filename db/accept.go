@@ -125,7 +125,7 @@ func (db *DB) insertNotice(ctx context.Context, d Draft, by Actor, key *ClientKe
 // rootOf gives the first notice of the chain that of belongs to.
 func rootOf(ctx context.Context, q querier, of *int64) (*int64, error) {
 	if of == nil {
-		return nil, nil
+		return nil, nil //nolint:nilnil // no chain, as the column's NULL
 	}
 	var root int64
 	err := q.QueryRow(ctx, `SELECT coalesce(root_id, id) FROM notice WHERE id = $1`, *of).Scan(&root)

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -37,7 +38,7 @@ func (db *DB) AddUser(ctx context.Context, email string, role Role, passwordHash
 			INSERT INTO app_user (email, role, password_hash) VALUES ($1, $2, $3)
 			ON CONFLICT (lower(email)) DO NOTHING
 			RETURNING `+userColumns, email, role, passwordHash))
-		if err == ErrNotFound {
+		if errors.Is(err, ErrNotFound) {
 			return takenEmail(ctx, tx, email)
 		}
 		if err != nil {

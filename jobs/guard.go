@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -140,6 +139,6 @@ func (w *Worker) pauseVendor(reason, detail string) {
 	case err != nil:
 		w.log.Error("the vendor could not be paused", "reason", reason, "error", err)
 	case paused:
-		w.log.Error("the vendor was paused", "reason", reason, slog.String("detail", detail))
+		w.log.Error("the vendor was paused", "reason", reason, "detail", detail)
 	}
 }

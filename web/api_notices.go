@@ -42,7 +42,7 @@ func noticePath(id int64) string { return fmt.Sprintf("%s/notices/%d", apiRoot, 
 func clientKey(r *http.Request) (*db.ClientKey, error) {
 	all := r.Header.Values("Idempotency-Key")
 	if len(all) == 0 {
-		return nil, nil
+		return nil, nil //nolint:nilnil // no key was sent
 	}
 	key := all[0]
 	for _, c := range []byte(key) {

@@ -141,7 +141,7 @@ func (e *panicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.valu
 // where an answer had begun, so that half of one is never taken for the whole.
 func (s *Server) panicked(w *recorder, r *http.Request, p any) {
 	st := stateOf(r.Context())
-	if p == http.ErrAbortHandler {
+	if p == http.ErrAbortHandler { //nolint:errorlint // what was panicked with, as net/http compares it
 		s.finish(w, r)
 		panic(p)
 	}

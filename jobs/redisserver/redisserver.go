@@ -131,7 +131,7 @@ func (s *Server) launch(ctx context.Context, program, socket string) error {
 	defer client.Close()
 	if err := s.process.Await(ctx, func(ctx context.Context) error { return client.Ping(ctx).Err() }); err != nil {
 		_ = s.stopProcess(ctx)
-		return fmt.Errorf("Redis did not start over %s: %w\n%s", s.base, err, childproc.LogTail(s.base, before))
+		return fmt.Errorf("the server over %s did not start: %w\n%s", s.base, err, childproc.LogTail(s.base, before))
 	}
 	return nil
 }

@@ -71,6 +71,7 @@ func (a *answer) result(ctx context.Context) (push.Result, error) {
 		if to := a.header.Get("Location"); a.status < 400 && to != "" {
 			r.Message = a.hide.words("redirected to "+to, maxMessage)
 		}
+	default: // the others carry nothing more
 	}
 	return r, nil
 }
@@ -142,11 +143,11 @@ func retryAfter(value string, now time.Time) time.Duration {
 		if len(value) > 5 {
 			return maxRetryAfter
 		}
-		var seconds time.Duration
+		seconds := 0
 		for _, c := range value {
-			seconds = seconds*10 + time.Duration(c-'0')
+			seconds = seconds*10 + int(c-'0')
 		}
-		return min(seconds*time.Second, maxRetryAfter)
+		return min(time.Duration(seconds)*time.Second, maxRetryAfter)
 	}
 	t, err := http.ParseTime(value)
 	if err != nil {
