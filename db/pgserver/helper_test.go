@@ -21,7 +21,7 @@ const helperDir = "BONGSU_TEST_PGSERVER_DIR"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(helperDir); dir != "" {
-		if _, err := Start(context.Background(), Config{Dir: dir, Log: slog.New(slog.DiscardHandler)}); err != nil {
+		if _, err := Start(context.Background(), Config{Dir: dir, Log: slog.New(slog.DiscardHandler), Settings: unsynced}); err != nil {
 			fmt.Println(err)
 			os.Exit(1)
 		}

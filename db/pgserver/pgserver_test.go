@@ -19,7 +19,7 @@ import (
 
 func TestDataOutlivesStopAndStart(t *testing.T) {
 	dir := dataRoot(t)
-	s := start(t, dir)
+	s := startWith(t, dir, nil)
 	execSQL(t, s.URL(), `CREATE TABLE kept AS SELECT 42 AS x`)
 	for _, setting := range []string{"fsync", "synchronous_commit", "full_page_writes"} {
 		if got := query(t, s.URL(), `SELECT current_setting('`+setting+`')`); got != "on" {
@@ -36,7 +36,7 @@ func TestDataOutlivesStopAndStart(t *testing.T) {
 	if _, err := pgx.Connect(t.Context(), s.URL()); err == nil {
 		t.Error("it still answers after Stop")
 	}
-	again := start(t, dir)
+	again := startWith(t, dir, nil)
 	if got := query(t, again.URL(), `SELECT x::text FROM kept`); got != "42" {
 		t.Errorf("the row is %q after the second start, want 42", got)
 	}
@@ -224,9 +224,17 @@ func TestStartThatFailsShowsTheServersWordsAndFreesTheDirectory(t *testing.T) {
 	start(t, dir)
 }
 
+// unsynced spares the tests what only a power cut would show.
+var unsynced = map[string]string{"fsync": "off"}
+
 func start(t *testing.T, dir string) *Server {
 	t.Helper()
-	s, err := Start(t.Context(), Config{Dir: dir, Log: slog.New(slog.DiscardHandler)})
+	return startWith(t, dir, unsynced)
+}
+
+func startWith(t *testing.T, dir string, settings map[string]string) *Server {
+	t.Helper()
+	s, err := Start(t.Context(), Config{Dir: dir, Log: slog.New(slog.DiscardHandler), Settings: settings})
 	if err != nil {
 		t.Fatal(err)
 	}
