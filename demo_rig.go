@@ -158,7 +158,7 @@ func ownedEnv(environ []string, keep ...string) (env []string) {
 	for _, line := range environ {
 		name, _, _ := strings.Cut(line, "=")
 		base := strings.TrimSuffix(name, "_FILE")
-		ours := strings.HasPrefix(name, prefix) || base == "DATABASE_URL" || base == "REDIS_URL"
+		ours := strings.HasPrefix(name, prefix) && !strings.HasPrefix(name, testPrefix) || base == "DATABASE_URL" || base == "REDIS_URL"
 		if !ours || slices.Contains(keep, name) {
 			env = append(env, line)
 		}

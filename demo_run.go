@@ -52,6 +52,9 @@ func (d *demo) run(ctx context.Context, kill bool) (*demoTable, error) {
 	if x.idle, err = d.measureAnswers(ctx, "idle", nil); err != nil {
 		return nil, err
 	}
+	if err := poll(ctx, time.Minute, 50*time.Millisecond, "nothing is under way", func() (bool, error) { return d.isIdle(ctx) }); err != nil {
+		return nil, err
+	}
 	if err := d.send(ctx, &x, kill); err != nil {
 		return nil, err
 	}
@@ -77,6 +80,12 @@ func (d *demo) workerIsReady(ctx context.Context) (ready bool, err error) {
 	}
 	err = d.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM worker WHERE seen_at > now() - interval '10 seconds')").Scan(&ready)
 	return ready, err
+}
+
+// isIdle tells whether no notice is under way.
+func (d *demo) isIdle(ctx context.Context) (idle bool, err error) {
+	err = d.pool.QueryRow(ctx, "SELECT NOT EXISTS (SELECT FROM notice WHERE settled_at IS NULL)").Scan(&idle)
+	return idle, err
 }
 
 // send submits the notice twice and follows it to its end. On the way it

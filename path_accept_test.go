@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -140,6 +142,12 @@ func TestClientLeaves(t *testing.T) {
 	<-gone
 	s.no(tx.Commit(t.Context()))
 	s.until("it is stored", func() bool { return s.count("SELECT count(*) FROM notice") == 1 })
-	s.submits("left", http.StatusOK)
+	n := s.submits("left", http.StatusOK)
 	s.quits(p)
+	log, err := os.ReadFile(p.log)
+	s.no(err)
+	said := regexp.MustCompile(fmt.Sprintf(`msg="notice was accepted after its client left".* notice=%d\b`, n.ID))
+	if !said.Match(log) {
+		t.Errorf("the log does not tell of notice %d and its client:\n%s", n.ID, log)
+	}
 }
