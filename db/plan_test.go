@@ -274,3 +274,27 @@ func TestPagesCostTheSameForALargeAudience(t *testing.T) {
 		}
 	}
 }
+
+func TestAStepOfAWorkerCostsTheSameForALargeAudience(t *testing.T) {
+	cost := map[int]map[string]int{}
+	for _, n := range []int{1000, 100_000} {
+		url, notice := big(t, n)
+		db, tp := taped(t, url, true)
+		exec(t, db, `UPDATE delivery SET wake_at = now() + interval '1 hour' WHERE wake_at IS NOT NULL AND device_id > 400`)
+		exec(t, db, `VACUUM ANALYZE`)
+		ctx := t.Context()
+		cost[n] = map[string]int{}
+		for name, call := range map[string]func() error{
+			"ClaimRange": func() error { _, err := db.ClaimRange(ctx, notice, 400, 900, 10, testLease, 0); return err },
+			"ClaimDue":   func() error { _, err := db.ClaimDue(ctx, notice, 10, testLease, 0); return err },
+			"Feeds":      func() error { _, err := db.Feeds(ctx); return err },
+		} {
+			cost[n][name] = buffers(t, db, tp.of(t, call))
+		}
+	}
+	for name, small := range cost[1000] {
+		if large := cost[100_000][name]; large > 2*small+40 {
+			t.Errorf("%s touches %d pages for 1,000 devices and %d for 100,000", name, small, large)
+		}
+	}
+}
