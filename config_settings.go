@@ -105,13 +105,13 @@ var settings = []setting{
 	},
 	{
 		name: "BONGSU_BREAKER_BACKLOG", preset: "500",
-		help: "calls may pause in a vendor's outage where more deliveries than this wait; 0: they never do",
+		help: "for the guard of a vendor's outage; read and checked, without effect yet",
 		set:  intIn(0, 1_000_000_000, func(c *Config) *int { return &c.BreakerBacklog }),
 		get:  func(c Config) string { return strconv.Itoa(c.BreakerBacklog) },
 	},
 	{
 		name: "BONGSU_REFUSAL_PAUSE", preset: "0.5",
-		help: "calls pause where the vendor refuses more than this share for good; 0: they never do",
+		help: "for the guard against mass refusals; read and checked, without effect yet",
 		set:  func(c *Config, v string) (err error) { c.RefusalPause, err = parseShare(v); return err },
 		get:  func(c Config) string { return strconv.FormatFloat(c.RefusalPause, 'g', -1, 64) },
 	},
