@@ -31,8 +31,13 @@ func HashPassword(password string) string {
 	var salt [saltBytes]byte
 	_, _ = rand.Read(salt[:]) // never fails: the program ends where the system has no randomness
 	sum := argon2.IDKey(passwordBytes(password), salt[:], hashTime, hashMemory, hashLanes, hashBytes)
+	return hashText(salt[:], sum)
+}
+
+// hashText is the text form of a hash made with today's parameters.
+func hashText(salt, sum []byte) string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, hashMemory, hashTime, hashLanes,
-		base64.RawStdEncoding.EncodeToString(salt[:]), base64.RawStdEncoding.EncodeToString(sum))
+		base64.RawStdEncoding.EncodeToString(salt), base64.RawStdEncoding.EncodeToString(sum))
 }
 
 // passwordBytes makes the same password from every keyboard: Hangul comes
@@ -70,11 +75,11 @@ func parseHash(stored string) (storedHash, error) {
 // passwords compares passwords with stored hashes, a few at once.
 type passwords struct {
 	slots chan struct{}
-	dummy string // the hash of a password that nobody has
+	dummy string // looks like a hash, and costs as much to compare
 }
 
 func newPasswords() *passwords {
-	return &passwords{slots: make(chan struct{}, hashesAtOnce), dummy: HashPassword(rand.Text())}
+	return &passwords{slots: make(chan struct{}, hashesAtOnce), dummy: hashText(make([]byte, saltBytes), make([]byte, hashBytes))}
 }
 
 // match says whether password is the one of stored. An empty stored stands for
