@@ -30,7 +30,9 @@ type verdict struct {
 
 // guard reads the answers in the order in which they come and finds those that
 // speak of us and not of a device: it pauses the vendor, and nobody is charged.
-// A 403 alone is held back until it is clear whether it is one of a row.
+// A 403 alone is held back until it is clear whether it is one of a row. Another
+// answer ends the row only for calls that were begun before its own: one that was
+// under way already when our credentials went bad proves nothing about later ones.
 type guard struct {
 	pause  func(reason, detail string)
 	record func(verdict)
@@ -38,7 +40,7 @@ type guard struct {
 	mu      sync.Mutex
 	held    []verdict
 	timer   *time.Timer
-	refused bool // the last answer said that our credentials are refused
+	refused time.Time // the beginning of the last call that said our credentials are refused; zero: they are not
 }
 
 // judge takes one answer. Sooner or later it is recorded.
@@ -58,7 +60,8 @@ func (g *guard) judge(v verdict) {
 // paused, if it has. The mutex is held.
 func (g *guard) sort(v verdict) (ready []verdict, pause string) {
 	switch r := v.result; {
-	case r.Outcome == push.Suspect && g.refused:
+	case r.Outcome == push.Suspect && !g.refused.IsZero():
+		g.refused = later(g.refused, v.started)
 		return []verdict{refusedOurs(v)}, ""
 	case r.Outcome == push.Suspect:
 		if g.holds(v.claim.DeviceID) {
@@ -69,22 +72,47 @@ func (g *guard) sort(v verdict) (ready []verdict, pause string) {
 			g.rearm()
 			return nil, ""
 		}
-		g.refused = true
-		for _, h := range g.take() {
-			ready = append(ready, refusedOurs(h))
-		}
-		return ready, fmt.Sprintf("%d devices in a row were refused with 403: %s", suspects, r.Message)
+		return g.refuse(v), fmt.Sprintf("%d devices in a row were refused with 403: %s", suspects, r.Message)
 	case r.Outcome == push.Settings:
-		g.refused = true
-		for _, h := range g.take() {
-			ready = append(ready, refusedOurs(h))
-		}
-		return append(ready, v), fmt.Sprintf("the vendor answered %d: %s", r.Status, r.Message)
+		return append(g.refuse(v), v), fmt.Sprintf("the vendor answered %d: %s", r.Status, r.Message)
 	case r.Status == 0: // nobody answered: it says nothing about us
 		return []verdict{v}, ""
 	}
-	g.refused = false
-	return append(g.take(), v), ""
+	if v.started.After(g.refused) {
+		g.refused = time.Time{}
+	}
+	return append(g.cleared(v.started), v), ""
+}
+
+// refuse takes what is held for refusals of our credentials, and v for the last.
+func (g *guard) refuse(v verdict) (ready []verdict) {
+	g.refused = later(g.refused, v.started)
+	for _, h := range g.take() {
+		g.refused = later(g.refused, h.started)
+		ready = append(ready, refusedOurs(h))
+	}
+	return ready
+}
+
+// cleared lets those go as they are whose calls were begun before the time began.
+func (g *guard) cleared(began time.Time) (ready []verdict) {
+	kept := g.held[:0]
+	for _, h := range g.held {
+		if h.started.After(began) {
+			kept = append(kept, h)
+		} else {
+			ready = append(ready, h)
+		}
+	}
+	g.held = kept
+	return ready
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 func (g *guard) holds(device int64) bool {

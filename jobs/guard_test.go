@@ -1,0 +1,78 @@
+package jobs
+
+import (
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"bongsu/db"
+	"bongsu/jobs/push"
+)
+
+// judged runs a guard over answers and gives what each device's outcome became,
+// in the order of recording, and why the vendor was paused.
+func judged(t *testing.T, answers ...verdict) (outcomes map[int64]push.Outcome, paused string) {
+	t.Helper()
+	outcomes = make(map[int64]push.Outcome)
+	synctest.Test(t, func(t *testing.T) {
+		g := &guard{
+			pause:  func(_, detail string) { paused = detail },
+			record: func(v verdict) { outcomes[v.claim.DeviceID] = v.result.Outcome },
+		}
+		for _, a := range answers {
+			g.judge(a)
+		}
+		time.Sleep(2 * suspectWait)
+	})
+	return outcomes, paused
+}
+
+// answer is device's answer to a call that was begun at second start.
+func answer(device int64, start int, outcome push.Outcome) verdict {
+	return verdict{claim: db.Claim{DeviceID: device}, started: time.Unix(int64(1000+start), 0),
+		result: push.Result{Outcome: outcome, Status: 403}}
+}
+
+func TestGuard(t *testing.T) {
+	const sent, suspect, settings = push.Sent, push.Suspect, push.Settings
+	for _, c := range []struct {
+		name    string
+		answers []verdict
+		want    map[int64]push.Outcome
+		paused  bool
+	}{
+		{"one 403 alone is the device's", []verdict{answer(1, 1, suspect)},
+			map[int64]push.Outcome{1: suspect}, false},
+		{"four in a row are the devices'", []verdict{answer(1, 1, suspect), answer(2, 2, suspect), answer(3, 3, suspect), answer(4, 4, suspect)},
+			map[int64]push.Outcome{1: suspect, 2: suspect, 3: suspect, 4: suspect}, false},
+		{"five in a row are ours", []verdict{answer(1, 1, suspect), answer(2, 2, suspect), answer(3, 3, suspect), answer(4, 4, suspect), answer(5, 5, suspect), answer(6, 6, suspect)},
+			map[int64]push.Outcome{1: settings, 2: settings, 3: settings, 4: settings, 5: settings, 6: settings}, true},
+		{"a later success ends the row", []verdict{answer(1, 1, suspect), answer(2, 2, suspect), answer(3, 3, suspect), answer(4, 4, suspect), answer(9, 5, sent), answer(5, 6, suspect)},
+			map[int64]push.Outcome{1: suspect, 2: suspect, 3: suspect, 4: suspect, 9: sent, 5: suspect}, false},
+		{"a success begun before does not", []verdict{answer(1, 1, suspect), answer(2, 2, suspect), answer(9, 0, sent), answer(3, 3, suspect), answer(4, 4, suspect), answer(5, 5, suspect)},
+			map[int64]push.Outcome{1: settings, 2: settings, 9: sent, 3: settings, 4: settings, 5: settings}, true},
+		{"one device's five are its own", []verdict{answer(1, 1, suspect), answer(1, 2, suspect), answer(1, 3, suspect), answer(1, 4, suspect), answer(1, 5, suspect)},
+			map[int64]push.Outcome{1: suspect}, false},
+		{"a 401 is ours at once", []verdict{answer(1, 1, suspect), answer(2, 2, settings)},
+			map[int64]push.Outcome{1: settings, 2: settings}, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, paused := judged(t, c.answers...)
+			if len(got) != len(c.want) {
+				t.Errorf("recorded %v, want %v", got, c.want)
+			}
+			for device, want := range c.want {
+				if got[device] != want {
+					t.Errorf("device %d became %s, want %s", device, got[device], want)
+				}
+			}
+			if (paused != "") != c.paused {
+				t.Errorf("paused: %q", paused)
+			}
+			if strings.Contains(paused, "\n") {
+				t.Errorf("the reason has more than one line: %q", paused)
+			}
+		})
+	}
+}
