@@ -21,7 +21,9 @@ func (x *rig) hold() (release func()) {
 	if _, err := tx.Exec(x.t.Context(), "LOCK TABLE notice IN ACCESS EXCLUSIVE MODE"); err != nil {
 		x.t.Fatal(err)
 	}
-	return func() { _ = tx.Rollback(context.WithoutCancel(x.t.Context())) }
+	release = func() { _ = tx.Rollback(context.WithoutCancel(x.t.Context())) }
+	x.t.Cleanup(release) // a test that fails shall not hang
+	return release
 }
 
 // waiting says whether somebody waits for the table that hold keeps.
