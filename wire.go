@@ -119,6 +119,7 @@ func (p *product) startWeb(ctx context.Context, c Config, l Limits, s *servers, 
 		Version: version(), Now: time.Now, SecureCookies: c.HTTPS,
 	}
 	if s.redisURL != "" {
+		redis.SetLogger(redisLog{log})
 		if p.looks, err = redisClient(s.redisURL, l); err != nil {
 			return err
 		}
@@ -194,6 +195,14 @@ func (p *product) stopWork(ctx context.Context) error {
 	case <-ctx.Done():
 		return errors.New("calls under way were not recorded within the shutdown grace; their leases end by themselves")
 	}
+}
+
+// redisLog lets go-redis write to our log: while Redis is away it has a line for
+// each attempt, and the feeder says the same once.
+type redisLog struct{ log *slog.Logger }
+
+func (l redisLog) Printf(_ context.Context, format string, args ...any) {
+	l.log.Debug("redis", "says", fmt.Sprintf(format, args...))
 }
 
 // redisClient makes a client that keeps to our time limits and asks once: who
