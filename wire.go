@@ -49,6 +49,7 @@ func startProduct(ctx context.Context, c Config, l Limits, s *servers, role stri
 			err = errors.Join(err, stopWithin(ctx, p, l))
 		}
 	}()
+	redis.SetLogger(redisLog{log})
 	from, to, err := db.Migrate(ctx, s.databaseURL)
 	if err != nil {
 		return nil, err
@@ -119,7 +120,6 @@ func (p *product) startWeb(ctx context.Context, c Config, l Limits, s *servers, 
 		Version: version(), Now: time.Now, SecureCookies: c.HTTPS,
 	}
 	if s.redisURL != "" {
-		redis.SetLogger(redisLog{log})
 		if p.looks, err = redisClient(s.redisURL, l); err != nil {
 			return err
 		}
