@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,14 +17,20 @@ func judged(t *testing.T, answers ...verdict) (outcomes map[int64]push.Outcome, 
 	t.Helper()
 	outcomes = make(map[int64]push.Outcome)
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex // what is held is recorded by another goroutine
 		g := &guard{
-			pause:  func(_, detail string) { paused = detail },
-			record: func(v verdict) { outcomes[v.claim.DeviceID] = v.result.Outcome },
+			pause: func(_, detail string) { paused = detail },
+			record: func(v verdict) {
+				mu.Lock()
+				defer mu.Unlock()
+				outcomes[v.claim.DeviceID] = v.result.Outcome
+			},
 		}
 		for _, a := range answers {
 			g.judge(a)
 		}
 		time.Sleep(2 * suspectWait)
+		synctest.Wait()
 	})
 	return outcomes, paused
 }
