@@ -64,6 +64,23 @@ func TestG8RedisEmptied(t *testing.T) {
 	}
 }
 
+// Tasks that were rung and that nobody has begun are rung again when Redis has
+// lost them.
+func TestG8TasksLostBeforeTheyBegan(t *testing.T) {
+	h := newHouse(t, pushsim.Config{})
+	h.devices(2000, good)
+	w, _, _ := h.process(nil)
+	w.Stop()
+	n := h.accept("lost")
+	h.eventually(20*time.Second, "rung", func() bool {
+		return one[int](h, `SELECT count(*) FROM notice_range WHERE rung_at IS NOT NULL`) == 4
+	})
+	h.no(h.redisClient().FlushAll(t.Context()).Err())
+	h.process(nil)
+	h.finished(n.ID, time.Minute)
+	h.allOnce(n.ID, 2000)
+}
+
 // While Redis is away notices are accepted, and the ledger says since when
 // sending waits; when it is back they go out by themselves.
 func TestG2RedisDownAtSubmit(t *testing.T) {
