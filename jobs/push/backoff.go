@@ -13,7 +13,7 @@ var DefaultSchedule = Schedule{2 * time.Second, 6 * time.Second, 18 * time.Secon
 func (s Schedule) Attempts() int { return len(s) + 1 }
 
 // Delay gives the wait after the charged-th charged failure (1 is the first),
-// spread by up to 10 % later and never earlier. spread is in [0, 1). ok is
+// spread by up to 5 % later and never earlier. spread is in [0, 1). ok is
 // false where the schedule has ended: the delivery has failed.
 func (s Schedule) Delay(charged int, spread float64) (d time.Duration, ok bool) {
 	if charged < 1 || charged > len(s) {
@@ -27,7 +27,7 @@ func (s Schedule) Delay(charged int, spread float64) (d time.Duration, ok bool) 
 // failures so far (0 or more); spread later as Delay does, never earlier.
 func (s Schedule) Wait(charged int, retryAfter time.Duration, spread float64) time.Duration {
 	if retryAfter > 0 {
-		return retryAfter + time.Duration(float64(retryAfter)*0.1*spread)
+		return later(retryAfter, spread)
 	}
 	if len(s) == 0 {
 		return 0
@@ -36,5 +36,13 @@ func (s Schedule) Wait(charged int, retryAfter time.Duration, spread float64) ti
 }
 
 func (s Schedule) spread(i int, spread float64) time.Duration {
-	return s[i] + time.Duration(float64(s[i])*0.1*spread)
+	return later(s[i], spread)
+}
+
+// spreadShare is how far retries are spread, so that many that failed at once do
+// not come back at once. It is small, since over three retries it adds up.
+const spreadShare = 0.05
+
+func later(d time.Duration, spread float64) time.Duration {
+	return d + time.Duration(float64(d)*spreadShare*spread)
 }

@@ -24,8 +24,8 @@ func TestDelay(t *testing.T) {
 	} {
 		for _, spread := range []float64{0, 0.5, 0.999999} {
 			got, ok := s.Delay(c.charged, spread)
-			if ok != c.ok || got < c.want || got > c.want+c.want/10 {
-				t.Errorf("Delay(%d, %v) = %v, %v; want %v and up to a tenth more, %v", c.charged, spread, got, ok, c.want, c.ok)
+			if ok != c.ok || got < c.want || got > c.want+c.want/20 {
+				t.Errorf("Delay(%d, %v) = %v, %v; want %v and up to a twentieth more, %v", c.charged, spread, got, ok, c.want, c.ok)
 			}
 		}
 	}
@@ -37,8 +37,8 @@ func TestDelay(t *testing.T) {
 func TestDelaySpreads(t *testing.T) {
 	early, _ := push.DefaultSchedule.Delay(1, 0)
 	late, _ := push.DefaultSchedule.Delay(1, 0.5)
-	if early != 2*time.Second || late != 2100*time.Millisecond {
-		t.Errorf("got %v and %v, want 2s and 2.1s", early, late)
+	if early != 2*time.Second || late != 2050*time.Millisecond {
+		t.Errorf("got %v and %v, want 2s and 2.05s", early, late)
 	}
 }
 
@@ -63,8 +63,8 @@ func TestWait(t *testing.T) {
 	} {
 		for _, spread := range []float64{0, 0.5, 0.999999} {
 			got := c.schedule.Wait(c.charged, c.asked, spread)
-			if got < c.want || got > c.want+c.want/10 {
-				t.Errorf("%s, spread %v: %v, want %v and up to a tenth more", c.name, spread, got, c.want)
+			if got < c.want || got > c.want+c.want/20 {
+				t.Errorf("%s, spread %v: %v, want %v and up to a twentieth more", c.name, spread, got, c.want)
 			}
 		}
 	}
