@@ -37,6 +37,10 @@ func TokenActor(id int64, name string, role Role, requestID string) Actor {
 // addAudit writes one line of the audit log, in the transaction of the act
 // itself. object is such as "notice:12".
 func addAudit(ctx context.Context, q querier, a Actor, act, object string, detail map[string]any) error {
+	return writeAudit(ctx, q, a, act, object, "done", detail)
+}
+
+func writeAudit(ctx context.Context, q querier, a Actor, act, object, result string, detail map[string]any) error {
 	if detail == nil {
 		detail = map[string]any{}
 	}
@@ -45,8 +49,8 @@ func addAudit(ctx context.Context, q querier, a Actor, act, object string, detai
 		return fmt.Errorf("audit detail: %w", err)
 	}
 	_, err = q.Exec(ctx, `
-		INSERT INTO audit (actor, actor_name, role, act, object, detail, request_id)
-		VALUES ($1, $2, $3, $4, $5, $6, nullif($7, ''))`,
-		a.ID, a.Name, string(a.Role), act, object, raw, a.RequestID)
+		INSERT INTO audit (actor, actor_name, role, act, object, result, detail, request_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, nullif($8, ''))`,
+		a.ID, a.Name, string(a.Role), act, object, result, raw, a.RequestID)
 	return err
 }

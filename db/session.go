@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // SessionStore keeps browser sessions for a session manager that asks with or
@@ -14,14 +12,21 @@ import (
 // as its hash. A session that was ended stays as a tombstone until after it would
 // have expired, so that a commit that comes late cannot bring it back.
 type SessionStore struct {
-	db     *DB
-	userOf func(data []byte) int64
+	db      *DB
+	ownerOf func(data []byte) SessionOwner
 }
 
-// Sessions gives the store of browser sessions. userOf reads the number of the
-// signed-in person out of a session's data, 0 for nobody.
-func (db *DB) Sessions(userOf func(data []byte) int64) *SessionStore {
-	return &SessionStore{db: db, userOf: userOf}
+// SessionOwner says whose session it is, and how to tell it from others.
+type SessionOwner struct {
+	User    int64  // 0: nobody has signed in
+	Agent   string // what the browser calls itself
+	Address string // where it came from
+}
+
+// Sessions gives the store of browser sessions. ownerOf reads out of a session's
+// data whose it is.
+func (db *DB) Sessions(ownerOf func(data []byte) SessionOwner) *SessionStore {
+	return &SessionStore{db: db, ownerOf: ownerOf}
 }
 
 // FindCtx gives a session's data. It is not found when it never was, has
@@ -43,14 +48,16 @@ func (s *SessionStore) FindCtx(ctx context.Context, token string) (data []byte, 
 // does nothing.
 func (s *SessionStore) CommitCtx(ctx context.Context, token string, data []byte, expiry time.Time) (err error) {
 	defer wrap(&err, "Sessions.Commit")
+	o := s.ownerOf(data)
 	return s.db.read(ctx, func(ctx context.Context, q querier) error {
 		_, err := q.Exec(ctx, `
-			INSERT INTO web_session (token_hash, data, user_id, expires_at)
-			VALUES ($1, $2, nullif($3::bigint, 0), $4)
+			INSERT INTO web_session (token_hash, data, user_id, expires_at, agent, address)
+			VALUES ($1, $2, nullif($3::bigint, 0), $4, nullif($5, ''), nullif($6, ''))
 			ON CONFLICT (token_hash) DO UPDATE
-			SET data = excluded.data, user_id = excluded.user_id, expires_at = excluded.expires_at
+			SET data = excluded.data, user_id = excluded.user_id, expires_at = excluded.expires_at, seen_at = now(),
+				agent = excluded.agent, address = excluded.address
 			WHERE web_session.ended_at IS NULL`,
-			sessionHash(token), data, s.userOf(data), expiry)
+			sessionHash(token), data, o.User, expiry, o.Agent, o.Address)
 		return err
 	})
 }
@@ -86,16 +93,7 @@ func sessionHash(token string) []byte {
 	return h[:]
 }
 
-// EndSessionsOf ends all sessions of a person and says how many there were.
-func (db *DB) EndSessionsOf(ctx context.Context, userID int64) (n int64, err error) {
-	defer wrap(&err, "EndSessionsOf(%d)", userID)
-	err = db.tx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		n, err = endSessionsOf(ctx, tx, userID)
-		return err
-	})
-	return n, err
-}
-
+// endSessionsOf ends all sessions of a person and says how many there were.
 func endSessionsOf(ctx context.Context, q querier, userID int64) (int64, error) {
 	tag, err := q.Exec(ctx, `
 		UPDATE web_session SET ended_at = now(), data = ''

@@ -18,7 +18,7 @@ type ctxStore interface {
 	DeleteCtx(ctx context.Context, token string) error
 }
 
-func nobody([]byte) int64 { return 0 }
+func nobody([]byte) SessionOwner { return SessionOwner{} }
 
 func TestSession(t *testing.T) {
 	db, ctx := newDB(t), t.Context()
@@ -120,13 +120,13 @@ func TestSessionsOfAUserEnd(t *testing.T) {
 		}
 		ids = append(ids, u.ID)
 	}
-	s := db.Sessions(func(data []byte) int64 { return ids[data[0]-'0'] })
+	s := db.Sessions(func(data []byte) SessionOwner { return SessionOwner{User: ids[data[0]-'0']} })
 	for token, data := range map[string]string{"a": "0", "b": "0", "c": "1"} {
 		if err := s.CommitCtx(ctx, token, []byte(data), time.Now().Add(time.Hour)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if n, err := db.EndSessionsOf(ctx, ids[0]); n != 2 || err != nil {
+	if n, err := db.EndUserSessions(ctx, ids[0], someone); n != 2 || err != nil {
 		t.Errorf("ended %d, %v; want 2", n, err)
 	}
 	for token, want := range map[string]bool{"a": false, "b": false, "c": true} {

@@ -19,14 +19,22 @@ type Token struct {
 	Role       Role
 	CreatedAt  time.Time
 	LastUsedAt *time.Time // to the minute
+	ExpiresAt  *time.Time // nil: never
 	RevokedAt  *time.Time
 }
 
-const tokenColumns = "id, name, role, created_at, last_used_at, revoked_at"
+const tokenColumns = "id, name, role, created_at, last_used_at, expires_at, revoked_at"
 
-// AddToken keeps a program's token by its SHA-256 hash. It is an *InvalidError
-// where the name, the role or the length of the hash is wrong.
-func (db *DB) AddToken(ctx context.Context, name string, role Role, hash []byte, a Actor) (t Token, err error) {
+// AddToken keeps a program's token, which never ends by itself, by its SHA-256
+// hash. It is an *InvalidError where the name, the role or the length of the hash
+// is wrong.
+func (db *DB) AddToken(ctx context.Context, name string, role Role, hash []byte, a Actor) (Token, error) {
+	return db.AddTokenUntil(ctx, name, role, hash, nil, a)
+}
+
+// AddTokenUntil is AddToken with a time at which the token stops working; nil is
+// never.
+func (db *DB) AddTokenUntil(ctx context.Context, name string, role Role, hash []byte, expires *time.Time, a Actor) (t Token, err error) {
 	defer wrap(&err, "AddToken(%q)", name)
 	name = strings.TrimSpace(name)
 	if err := checkToken(name, role, hash); err != nil {
@@ -34,14 +42,33 @@ func (db *DB) AddToken(ctx context.Context, name string, role Role, hash []byte,
 	}
 	err = db.tx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		t, err = oneRow[Token](tx.Query(ctx, `
-			INSERT INTO api_token (name, role, token_hash) VALUES ($1, $2, $3)
-			RETURNING `+tokenColumns, name, role, hash))
+			INSERT INTO api_token (name, role, token_hash, expires_at) VALUES ($1, $2, $3, $4)
+			RETURNING `+tokenColumns, name, role, hash, expires))
 		if err != nil {
 			return err
 		}
-		return addAudit(ctx, tx, a, "token.add", tokenObject(t.ID), map[string]any{"name": name, "role": role})
+		return addAudit(ctx, tx, a, "token.add", tokenObject(t.ID), map[string]any{"name": name, "role": role, "expires_at": expires})
 	})
 	return t, err
+}
+
+// Tokens lists programs' tokens, the newest first, ended ones too.
+func (db *DB) Tokens(ctx context.Context, cursorText string, limit int) (p Page[Token], err error) {
+	defer wrap(&err, "Tokens")
+	below, err := keysetDown(cursorText, limit)
+	if err != nil {
+		return p, err
+	}
+	var rows []Token
+	err = db.read(ctx, func(ctx context.Context, q querier) error {
+		rows, err = allRows[Token](q.Query(ctx, "SELECT "+tokenColumns+`
+			FROM api_token WHERE id < $1 ORDER BY id DESC LIMIT $2`, below, limit+1))
+		return err
+	})
+	if err != nil {
+		return p, err
+	}
+	return page(rows, limit, func(t Token) cursor { return cursor{t.ID} }), nil
 }
 
 func checkToken(name string, role Role, hash []byte) error {
@@ -57,12 +84,13 @@ func checkToken(name string, role Role, hash []byte) error {
 }
 
 // TokenByHash gives the token with this SHA-256 hash and notes, at most once a
-// minute, that it was used. A revoked one is ErrNotFound like one that never was.
+// minute, that it was used. One that was revoked or has ended is ErrNotFound like
+// one that never was.
 func (db *DB) TokenByHash(ctx context.Context, hash []byte) (t Token, err error) {
 	defer wrap(&err, "TokenByHash")
 	err = db.read(ctx, func(ctx context.Context, q querier) error {
 		t, err = oneRow[Token](q.Query(ctx, "SELECT "+tokenColumns+`
-			FROM api_token WHERE token_hash = $1 AND revoked_at IS NULL`, hash))
+			FROM api_token WHERE token_hash = $1 AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())`, hash))
 		if err != nil {
 			return err
 		}

@@ -107,39 +107,28 @@ func (db *DB) UserByEmail(ctx context.Context, email string) (u User, err error)
 	return u, err
 }
 
-// SetPassword gives a person another password and ends all sessions of that
-// person. It is ErrNotFound where there is no such person.
+// SetPassword gives a person another password, ends all sessions of that person
+// and stops the one-time link. It is ErrNotFound where there is no such person.
 func (db *DB) SetPassword(ctx context.Context, id int64, passwordHash string, a Actor) (err error) {
 	defer wrap(&err, "SetPassword(%d)", id)
 	if passwordHash == "" {
 		return Invalid("password", "must not be empty")
 	}
-	return db.changeUser(ctx, id, a, "user.set_password", "UPDATE app_user SET password_hash = $2 WHERE id = $1", id, passwordHash)
-}
-
-// DisableUser shuts a person out and ends all sessions of that person. Doing it
-// again changes nothing more. It is ErrNotFound where there is no such person.
-func (db *DB) DisableUser(ctx context.Context, id int64, a Actor) (err error) {
-	defer wrap(&err, "DisableUser(%d)", id)
-	return db.changeUser(ctx, id, a, "user.disable",
-		"UPDATE app_user SET disabled_at = coalesce(disabled_at, now()) WHERE id = $1", id)
-}
-
-// changeUser runs an update of one person, ends the sessions and writes the
-// audit line, all or nothing.
-func (db *DB) changeUser(ctx context.Context, id int64, a Actor, act, sql string, args ...any) error {
 	return db.tx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, sql, args...)
+		tag, err := tx.Exec(ctx, "UPDATE app_user SET password_hash = $2 WHERE id = $1", id, passwordHash)
 		if err != nil {
 			return err
 		}
 		if tag.RowsAffected() != 1 {
 			return ErrNotFound
 		}
+		if err := endLinks(ctx, tx, id); err != nil {
+			return err
+		}
 		if _, err := endSessionsOf(ctx, tx, id); err != nil {
 			return err
 		}
-		return addAudit(ctx, tx, a, act, userObject(id), nil)
+		return addAudit(ctx, tx, a, "user.set_password", userObject(id), nil)
 	})
 }
 

@@ -94,7 +94,7 @@ func TestUserChangesEndSessions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sessions := db.Sessions(func([]byte) int64 { return u.ID })
+	sessions := db.Sessions(func([]byte) SessionOwner { return SessionOwner{User: u.ID} })
 	signIn := func(token string) {
 		t.Helper()
 		if err := sessions.CommitCtx(ctx, token, []byte("data"), time.Now().Add(time.Hour)); err != nil {

@@ -37,7 +37,7 @@ func TestVendorIsPausedAndResumedOnce(t *testing.T) {
 	if rings := must(db.Unrung(ctx, 10))(t); len(rings) != 1 || rings[0].Ring != s.rings[0].Ring+1 {
 		t.Fatalf("the open range is not rung anew: %+v", rings)
 	}
-	log := must(db.Audit(ctx, "vendor:http", "", 10))(t).Items
+	log := must(db.Audit(ctx, AuditFilter{Object: "vendor:http"}, "", 10))(t).Items
 	if len(log) != 2 || log[0].Act != "vendor.resume" || log[0].ActorName != someone.Name ||
 		log[1].Act != "vendor.pause" || log[1].Detail["reason"] != "credentials_refused" {
 		t.Fatalf("audit: %+v", log)
