@@ -7,18 +7,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/urfave/cli/v3"
 
 	"bongsu/db"
 	"bongsu/web"
-)
-
-// Bounds of a password, in characters.
-const (
-	minPassword = 12
-	maxPassword = 200
 )
 
 func (a *app) userCommand() *cli.Command {
@@ -62,13 +55,11 @@ func readPassword(r io.Reader) (string, error) {
 		return "", fmt.Errorf("read the password: %w", err)
 	}
 	password := strings.TrimRight(line, "\r\n")
-	switch n := utf8.RuneCountInString(password); {
-	case !utf8.ValidString(password):
-		return "", errors.New("the password is not valid UTF-8")
-	case n == 0:
+	if password == "" {
 		return "", errors.New("no password came on standard input")
-	case n < minPassword || n > maxPassword:
-		return "", fmt.Errorf("the password has %d characters; it must have from %d to %d", n, minPassword, maxPassword)
+	}
+	if fault := web.PasswordFault(password); fault != "" {
+		return "", fmt.Errorf("the password %s", fault)
 	}
 	return password, nil
 }

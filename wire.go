@@ -116,7 +116,7 @@ func (p *product) startWeb(ctx context.Context, c Config, l Limits, s *servers, 
 	p.pages = pages
 	deps := web.Deps{
 		Pages: pages, Log: log, CheckPayload: checkPayload(pushhttp.DefaultPayloadBytes),
-		Limits: web.Limits{Handler: l.Handler}, Expiry: c.Expiry, Ladder: l.steps(),
+		Limits: web.Limits{Handler: l.Handler}, Expiry: c.Expiry, Ladder: l.steps(), Settings: settingsShown(c),
 		Version: version(), Now: time.Now, SecureCookies: c.HTTPS,
 	}
 	if s.redisURL != "" {
@@ -240,4 +240,17 @@ func checkPayload(limit int) func(title, body, link string) []db.FieldError {
 		return []db.FieldError{{Field: "body", Message: fmt.Sprintf(
 			"must be shorter: title, body and link have %d bytes together, and the vendor takes %d", n, limit)}}
 	}
+}
+
+// settingsShown gives the settings in force as the Settings page shows them.
+func settingsShown(c Config) (list []web.Setting) {
+	for _, s := range settings {
+		preset := s.preset
+		if probe := (Config{}); preset != "" && s.set(&probe, preset) == nil {
+			preset = s.get(probe)
+		}
+		value := s.get(c)
+		list = append(list, web.Setting{Name: s.name, Value: value, Help: s.help, Default: preset != "" && value == preset})
+	}
+	return list
 }

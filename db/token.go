@@ -52,6 +52,16 @@ func (db *DB) AddTokenUntil(ctx context.Context, name string, role Role, hash []
 	return t, err
 }
 
+// Token gives a program's token by number, also an ended one, or ErrNotFound.
+func (db *DB) Token(ctx context.Context, id int64) (t Token, err error) {
+	defer wrap(&err, "Token(%d)", id)
+	err = db.read(ctx, func(ctx context.Context, q querier) error {
+		t, err = oneRow[Token](q.Query(ctx, "SELECT "+tokenColumns+" FROM api_token WHERE id = $1", id))
+		return err
+	})
+	return t, err
+}
+
 // Tokens lists programs' tokens, the newest first, ended ones too.
 func (db *DB) Tokens(ctx context.Context, cursorText string, limit int) (p Page[Token], err error) {
 	defer wrap(&err, "Tokens")

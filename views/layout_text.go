@@ -5,6 +5,7 @@ import "bongsu/views/ui"
 type layoutText struct {
 	Product, Skip, Nav, SignOut, Footer, Dismiss                   string
 	Notices, Compose, Devices, Archive, Queues, Status             string
+	People, Tokens, Audit, Settings                                string
 	Timeout, Lost, Foreign, NoAnswer, Stale, Count                 string
 	Resume, PausedSince, NextProbe, VendorSays, Waiting, KeepAgree string
 }
@@ -14,6 +15,7 @@ func layoutWords() layoutText {
 		Product: "Bongsu", Skip: "Skip to the content", Nav: "Main", SignOut: "Sign out", Dismiss: "Close",
 		Footer:  "Bongsu sends each notice once to each device, and keeps what happened.",
 		Notices: "Notices", Compose: "New notice", Devices: "Devices", Archive: "Archive", Queues: "Queues", Status: "Status",
+		People: "People", Tokens: "Tokens", Audit: "Log", Settings: "Settings",
 
 		Timeout:  "No answer came within 15 seconds, so it is not known whether this was done. Press again: it is safe. If it was done already, you will be shown the original, and nothing is done twice.",
 		Lost:     "The connection broke before an answer came. Check your network and press again: it is safe. If it was done already, nothing is done twice.",

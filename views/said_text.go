@@ -8,9 +8,11 @@ import (
 
 // Words is what a page tells after an act, or instead of one.
 type Words struct {
-	NoticePaused, NoticeResumed, NoticeCancelled, DeviceErased, TaskRuns, TaskDeleted, VendorCalled string
-	NoSuchToken, ChooseFirst, DigitsOnly, BadTime, BadNotice                                        string
-	SignedOut, SignedOutWhat, SignIn, VendorPaused, QueueDown, NoWorker, NotAskedYet                string
+	NoticePaused, NoticeResumed, NoticeCancelled, DeviceErased, TaskRuns, TaskDeleted, VendorCalled         string
+	RoleChanged, PersonDisabled, PersonEnabled, SignedOutThere, SignedOutAll, PasswordChanged, TokenRevoked string
+	PasswordsDiffer, PasswordWrong, DaysWrong                                                               string
+	NoSuchToken, ChooseFirst, DigitsOnly, BadTime, BadNotice                                                string
+	SignedOut, SignedOutWhat, SignIn, VendorPaused, QueueDown, NoWorker, NotAskedYet                        string
 }
 
 // Said gives the words that handlers say.
@@ -19,6 +21,10 @@ func Said() Words {
 		NoticePaused: "The notice is paused. No new call is made.", NoticeResumed: "The notice goes on.",
 		NoticeCancelled: "The notice is cancelled.", DeviceErased: "The device is erased.",
 		TaskRuns: "The task runs now.", TaskDeleted: "The task is deleted.", VendorCalled: "The vendor is called again.",
+		RoleChanged: "The role is changed; it holds from the next request on.", PersonDisabled: "The person is disabled and signed out.",
+		PersonEnabled: "The person can sign in again.", SignedOutThere: "That browser is signed out.", SignedOutAll: "Those browsers are signed out.",
+		PasswordChanged: "The password is changed, and every other browser is signed out.", TokenRevoked: "The token is revoked.",
+		PasswordsDiffer: "is not the same as above", PasswordWrong: "is not your password", DaysWrong: "must be a whole number from 1 to 3650, or empty",
 		NoSuchToken: "No device has this token now.", ChooseFirst: "Choose at least one delivery first.",
 		DigitsOnly: "A device's number has digits only.", BadTime: "must be a day and a time, such as 2027-01-31T18:00",
 		BadNotice:     "must be the number of a notice",

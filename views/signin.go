@@ -6,13 +6,14 @@ type SignIn struct {
 	Email string // what was typed
 	Wrong string // why the last try failed; empty: it is the first
 	Next  string // path to go to afterwards; empty: the notices
+	Ready bool   // a password was just chosen by a link
 }
 
-type signInText struct{ Title, Email, Password, Submit, Intro string }
+type signInText struct{ Title, Email, Password, Submit, Intro, Ready string }
 
 func signInWords() signInText {
 	return signInText{
-		Title: "Sign in", Email: "E-mail", Password: "Password", Submit: "Sign in",
-		Intro: "An admin makes accounts with the command bongsu user add.",
+		Title: "Sign in", Email: "E-mail", Password: "Password", Submit: "Sign in", Ready: "Your password is set. Sign in with it.",
+		Intro: "An admin invites people, or makes accounts with the command bongsu user add.",
 	}
 }

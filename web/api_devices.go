@@ -85,6 +85,9 @@ func apiDevices(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := s.noteFind(r, user); err != nil {
+		return err
+	}
 	return writePage(w, p, shapeDevice)
 }
 
@@ -136,6 +139,9 @@ func apiDeviceDeliveries(s *Server, w http.ResponseWriter, r *http.Request) erro
 	}
 	p, err := s.pages.DeviceDeliveries(r.Context(), id, cursor, limit)
 	if err != nil {
+		return err
+	}
+	if err := s.noteRead(r, "device:"+idText(id)); err != nil {
 		return err
 	}
 	return writePage(w, p, shapeDeviceDelivery)

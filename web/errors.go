@@ -31,11 +31,15 @@ type forbiddenError struct {
 }
 
 func (e *forbiddenError) Error() string {
+	return fmt.Sprintf("this needs the role %s; yours is %s", e.needs(), e.have)
+}
+
+func (e *forbiddenError) needs() string {
 	names := make([]string, len(e.need))
 	for i, r := range e.need {
 		names[i] = string(r)
 	}
-	return fmt.Sprintf("this needs the role %s; yours is %s", strings.Join(names, " or "), e.have)
+	return strings.Join(names, " or ")
 }
 
 // methodError says that a path exists, but not for this method.

@@ -26,6 +26,9 @@ func devicePage(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := s.noteRead(r, "device:"+idText(id)); err != nil {
+		return err
+	}
 	m := viewDevice(d)
 	m.FirstHref, m.NextHref = firstHref(deviceHref(id), cursor), nextHref(deviceHref(id), nil, list.Next)
 	m.CanErase = m.State != "erased" && may(r).Devices
@@ -36,6 +39,16 @@ func devicePage(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	return render(w, r, http.StatusOK, views.DevicePage(m))
+}
+
+// noteRead keeps in the log of acts that somebody read a person's history.
+func (s *Server) noteRead(r *http.Request, object string) error {
+	return s.pages.NoteAct(r.Context(), actorOf(r), "device.read", object, nil)
+}
+
+// noteFind keeps in the log of acts that somebody looked for a person's devices.
+func (s *Server) noteFind(r *http.Request, user string) error {
+	return s.pages.NoteAct(r.Context(), actorOf(r), "device.find", "devices", map[string]any{"user": user})
 }
 
 func viewDevice(d db.Device) views.Device {

@@ -30,6 +30,9 @@ func devicesPage(s *Server, w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
+		if err := s.noteFind(r, m.User); err != nil {
+			return err
+		}
 		m.NextHref = nextHref("/devices", url.Values{"user": {m.User}}, list.Next)
 		for _, d := range list.Items {
 			m.Items = append(m.Items, deviceRow(d))

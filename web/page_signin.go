@@ -16,7 +16,7 @@ func signInPage(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if in {
 		return seeOther(w, r, next)
 	}
-	return render(w, r, http.StatusOK, views.SignInPage(views.SignIn{Next: next}))
+	return render(w, r, http.StatusOK, views.SignInPage(views.SignIn{Next: next, Ready: r.FormValue("ready") != ""}))
 }
 
 // submitSignIn starts a session. A wrong password comes back with the form.

@@ -82,6 +82,17 @@ func newPasswords() *passwords {
 	return &passwords{slots: make(chan struct{}, hashesAtOnce), dummy: hashText(make([]byte, saltBytes), make([]byte, hashBytes))}
 }
 
+// hash is HashPassword, a few at once. It fails when ctx ends before a slot is free.
+func (p *passwords) hash(ctx context.Context, password string) (string, error) {
+	select {
+	case p.slots <- struct{}{}:
+		defer func() { <-p.slots }()
+		return HashPassword(password), nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
 // match says whether password is the one of stored. An empty stored stands for
 // an account that does not exist: it takes as long, and never matches. It fails
 // when ctx ends before a slot is free, or when stored is damaged.

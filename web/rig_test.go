@@ -24,6 +24,9 @@ var command = db.Actor{ID: "command", Name: "test", Role: db.Admin}
 
 var testLimits = db.Limits{MaxConns: 8, Wait: 2 * time.Second, Transaction: 6 * time.Second, Lock: 6 * time.Second}
 
+// nobodysPassword is the hash of a password that nobody knows.
+var nobodysPassword = newPasswords().dummy
+
 // rig is a running server on a database of its own, with a token and a person
 // for each role, its log, and a clock that a test may move.
 type rig struct {
@@ -47,13 +50,17 @@ func newRig(t *testing.T, change ...func(*Deps)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(x.db.Close)
+	// Number 1, on whom the test of rights tries every act.
+	if _, err := x.db.AddUser(t.Context(), "number.one@example.com", db.Support, nobodysPassword, command); err != nil {
+		t.Fatal(err)
+	}
 	for _, role := range anyone {
 		token, hash := NewToken()
 		if _, err := x.db.AddToken(t.Context(), "test "+string(role), role, hash, command); err != nil {
 			t.Fatal(err)
 		}
 		x.tokens[role] = token
-		if x.people[role], err = x.db.AddUser(t.Context(), string(role)+"@example.com", role, "$none", command); err != nil {
+		if x.people[role], err = x.db.AddUser(t.Context(), string(role)+"@example.com", role, nobodysPassword, command); err != nil {
 			t.Fatal(err)
 		}
 	}

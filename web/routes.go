@@ -44,7 +44,7 @@ var (
 // routes is the one routing table. What is not in it cannot be reached.
 func routes() []route {
 	var all []route
-	for _, part := range [][]route{openRoutes(), apiRoutes(), pageRoutes()} {
+	for _, part := range [][]route{openRoutes(), apiRoutes(), pageRoutes(), peopleRoutes()} {
 		all = append(all, part...)
 	}
 	return all

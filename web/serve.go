@@ -69,7 +69,7 @@ func (s *Server) run(rt *route, w *recorder, r *http.Request) error {
 		return err
 	}
 	if rt.kind != open && !slices.Contains(rt.roles, actorOf(r).Role) {
-		return &forbiddenError{have: actorOf(r).Role, need: rt.roles}
+		return s.forbid(rt, r)
 	}
 	limit := rt.bodyLimit
 	if limit == 0 {
@@ -82,6 +82,20 @@ func (s *Server) run(rt *route, w *recorder, r *http.Request) error {
 		}
 	}
 	return rt.handle(s, w, r)
+}
+
+// forbid gives why the sender of r may not. An act that was asked for without the
+// right to it is kept in the log of acts; a look is not.
+func (s *Server) forbid(rt *route, r *http.Request) error {
+	why := &forbiddenError{have: actorOf(r).Role, need: rt.roles}
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return why
+	}
+	err := s.pages.NoteRefusal(r.Context(), actorOf(r), "request", rt.method+" "+rt.path, map[string]any{"needs": why.needs()})
+	if err != nil {
+		return err
+	}
+	return why
 }
 
 // readForm reads the form in r's body before its handler looks at it: a field

@@ -28,6 +28,7 @@ type Deps struct {
 	Limits        Limits
 	Expiry        time.Duration // of a notice that does not give its own
 	Ladder        []LadderStep  // the time limits, the outermost first, to show
+	Settings      []Setting     // what is in force, to show
 	Version       string
 	Now           func() time.Time
 	SecureCookies bool // the browser reaches us by https
@@ -48,6 +49,7 @@ type Server struct {
 	limits   Limits
 	expiry   time.Duration
 	ladder   []LadderStep
+	settings []Setting
 	version  string
 	now      func() time.Time
 	mux      *http.ServeMux
@@ -64,7 +66,7 @@ type Server struct {
 func New(d Deps) *Server {
 	s := &Server{
 		pages: d.Pages, log: d.Log, queues: d.Queues, payload: d.CheckPayload,
-		limits: d.Limits, expiry: d.Expiry, ladder: d.Ladder, version: d.Version, now: d.Now,
+		limits: d.Limits, expiry: d.Expiry, ladder: d.Ladder, settings: d.Settings, version: d.Version, now: d.Now,
 		mux: http.NewServeMux(), cross: http.NewCrossOriginProtection(),
 		sessions: newSessions(d.Pages, d.SecureCookies),
 		guard:    newSignInGuard(d.Now), metrics: newMetrics(d.Version),

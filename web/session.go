@@ -1,9 +1,13 @@
 package web
 
 import (
+	"context"
 	"errors"
+	"net"
 	"net/http"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/alexedwards/scs/v2"
 
@@ -21,10 +25,12 @@ const (
 
 // What a session holds.
 const (
-	sessionUserKey  = "user"
-	sessionSeenKey  = "seen"
-	sessionFlashKey = "flash"
-	sessionBadKey   = "flash_bad"
+	sessionUserKey    = "user"
+	sessionSeenKey    = "seen"
+	sessionFlashKey   = "flash"
+	sessionBadKey     = "flash_bad"
+	sessionAgentKey   = "agent"
+	sessionAddressKey = "address"
 )
 
 // newSessions makes the session manager. Its middleware is not used: that
@@ -34,7 +40,7 @@ func newSessions(pages *db.DB, secure bool) *scs.SessionManager {
 	m := scs.New()
 	m.Lifetime = sessionLifetime
 	m.IdleTimeout = 0 // it would commit at every request, and revive a session that was ended meanwhile
-	m.Store = pages.Sessions(sessionUserOf)
+	m.Store = pages.Sessions(sessionOwnerOf)
 	m.Cookie.Name = "bongsu"
 	if secure {
 		m.Cookie.Name = "__Host-bongsu"
@@ -46,14 +52,16 @@ func newSessions(pages *db.DB, secure bool) *scs.SessionManager {
 	return m
 }
 
-// sessionUserOf reads the person's number out of a stored session, 0 for nobody.
-func sessionUserOf(data []byte) int64 {
+// sessionOwnerOf reads out of a stored session whose it is.
+func sessionOwnerOf(data []byte) (o db.SessionOwner) {
 	_, values, err := scs.GobCodec{}.Decode(data)
 	if err != nil {
-		return 0
+		return o
 	}
-	id, _ := values[sessionUserKey].(int64)
-	return id
+	o.User, _ = values[sessionUserKey].(int64)
+	o.Agent, _ = values[sessionAgentKey].(string)
+	o.Address, _ = values[sessionAddressKey].(string)
+	return o
 }
 
 // loadSession puts the session of r's cookie into the context of the request
@@ -78,27 +86,67 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request, email, password 
 	if err != nil {
 		return err
 	}
-	r, err = s.loadSession(r)
+	ctx, err := s.beginSession(w, r, u)
 	if err != nil {
 		return err
+	}
+	st := stateOf(ctx)
+	st.actor = db.UserActor(u.ID, u.Email, u.Role, st.id)
+	return s.pages.NoteAct(ctx, st.actor, "signin", "user:"+idText(u.ID), map[string]any{"address": hostOf(r)})
+}
+
+// beginSession starts a session of u under a new token, in place of the one that
+// r came with, and gives a context that holds it.
+func (s *Server) beginSession(w http.ResponseWriter, r *http.Request, u db.User) (context.Context, error) {
+	r, err := s.loadSession(r)
+	if err != nil {
+		return nil, err
 	}
 	ctx := r.Context()
 	if err := s.sessions.Clear(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.sessions.RenewToken(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	s.sessions.Put(ctx, sessionUserKey, u.ID)
 	s.sessions.Put(ctx, sessionSeenKey, s.now().Unix())
+	s.sessions.Put(ctx, sessionAgentKey, agentOf(r))
+	s.sessions.Put(ctx, sessionAddressKey, hostOf(r))
 	token, expiry, err := s.sessions.Commit(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.sessions.WriteSessionCookie(ctx, w, token, expiry)
 	w.Header().Set("Cache-Control", "no-store")
-	stateOf(ctx).actor = db.UserActor(u.ID, u.Email, u.Role, stateOf(ctx).id)
-	return nil
+	return ctx, nil
+}
+
+// agentOf gives what the browser calls itself, in printable characters.
+func agentOf(r *http.Request) string {
+	agent := strings.ToValidUTF8(r.UserAgent(), "?")
+	agent = strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) {
+			return ' '
+		}
+		return c
+	}, agent)
+	if chars := []rune(agent); len(chars) > maxAgent {
+		agent = string(chars[:maxAgent]) + "…"
+	}
+	return agent
+}
+
+// maxAgent is how much is kept of a browser's name for itself, in characters.
+const maxAgent = 200
+
+// hostOf gives the address that r came from, without the port.
+func hostOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
 }
 
 // signOut ends r's session for good and takes the cookie back. It is for routes

@@ -2,7 +2,6 @@ package web
 
 import (
 	"errors"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -38,11 +37,7 @@ func newSignInGuard(now func() time.Time) *signInGuard {
 // checkPassword gives the person whose e-mail and password these are.
 func (s *Server) checkPassword(r *http.Request, email, password string) (db.User, error) {
 	email = strings.ToLower(strings.TrimSpace(email))
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
-	refund, err := s.guard.take(email, host)
+	refund, err := s.guard.take(email, hostOf(r))
 	if err != nil {
 		return db.User{}, err
 	}
@@ -61,10 +56,25 @@ func (s *Server) checkPassword(r *http.Request, email, password string) (db.User
 		refund()
 		return db.User{}, err
 	case !ok || len(password) > maxPassword:
-		return db.User{}, errWrongPassword
+		return db.User{}, s.refusedSignIn(r, email, u)
 	}
 	refund()
 	return u, nil
+}
+
+// refusedSignIn notes a failed try in the log of acts, for an account that there
+// is not too: it takes as long, and does not keep what was typed, which may be a
+// password. It gives errWrongPassword, or why it could not be noted.
+func (s *Server) refusedSignIn(r *http.Request, email string, u db.User) error {
+	who := db.Actor{ID: "nobody", Name: "no such account", RequestID: requestIDOf(r)}
+	object := "user:0"
+	if u.ID != 0 {
+		who.Name, who.Role, object = email, u.Role, "user:"+idText(u.ID)
+	}
+	if err := s.pages.NoteRefusal(r.Context(), who, "signin", object, map[string]any{"address": hostOf(r)}); err != nil {
+		return err
+	}
+	return errWrongPassword
 }
 
 // take spends one try of each budget before the password is looked at, so that
