@@ -15,12 +15,13 @@ import (
 // Config is what the environment says, parsed and checked. settings describes
 // each variable.
 type Config struct {
-	DatabaseURL secret // empty: a private PostgreSQL
-	RedisURL    secret // empty: a private Redis
-	Addr        string
-	DataDir     string
-	HTTPS       bool
-	Log         slog.Level
+	DatabaseURL  secret // empty: a private PostgreSQL
+	RedisURL     secret // empty: a private Redis
+	Addr         string
+	DataDir      string
+	HTTPS        bool
+	AdminsSecond bool // admins must have a second factor
+	Log          slog.Level
 
 	VendorURL     string // empty: none, which only some commands can do without
 	VendorToken   secret

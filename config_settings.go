@@ -44,6 +44,12 @@ var settings = []setting{
 		get:  func(c Config) string { return strconv.FormatBool(c.HTTPS) },
 	},
 	{
+		name: "BONGSU_SECOND_FACTOR", preset: "optional",
+		help: "who must sign in with a code besides the password: optional (who wants to) or admins",
+		set:  func(c *Config, v string) error { c.AdminsSecond = v == "admins"; return oneOf(v, "optional", "admins") },
+		get:  func(c Config) string { return map[bool]string{false: "optional", true: "admins"}[c.AdminsSecond] },
+	},
+	{
 		name: "BONGSU_DATA_DIR", preset: "./.bongsu",
 		help: "where private servers keep their data",
 		set:  func(c *Config, v string) error { c.DataDir = v; return nil },

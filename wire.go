@@ -117,7 +117,7 @@ func (p *product) startWeb(ctx context.Context, c Config, l Limits, s *servers, 
 	deps := web.Deps{
 		Pages: pages, Log: log, CheckPayload: checkPayload(pushhttp.DefaultPayloadBytes),
 		Limits: web.Limits{Handler: l.Handler}, Expiry: c.Expiry, Ladder: l.steps(), Settings: settingsShown(c),
-		Version: version(), Now: time.Now, SecureCookies: c.HTTPS,
+		Version: version(), Now: time.Now, SecureCookies: c.HTTPS, AdminsSecond: c.AdminsSecond,
 	}
 	if s.redisURL != "" {
 		if p.looks, err = redisClient(s.redisURL, l); err != nil {

@@ -20,9 +20,11 @@ type User struct {
 	PasswordHash string
 	DisabledAt   *time.Time
 	CreatedAt    time.Time
+	TOTPSecret   *string    // base32; nil: no second factor
+	TOTPSince    *time.Time // since when there is one
 }
 
-const userColumns = "id, email, role, password_hash, disabled_at, created_at"
+const userColumns = "id, email, role, password_hash, disabled_at, created_at, totp_secret, totp_since"
 
 // AddUser makes a person's account. It is an *InvalidError where the address or
 // the role is none, and a *ConflictError with the id of the account that has the

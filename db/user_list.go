@@ -13,13 +13,14 @@ type UserRow struct {
 	DisabledAt *time.Time
 	CreatedAt  time.Time
 	Invited    bool       // no password was chosen yet
+	Second     bool       // signs in with a second factor
 	LinkUntil  *time.Time // a one-time link is open until then
 	Sessions   int        // browsers that are signed in
 	SeenAt     *time.Time // the last use of those, to the minute
 }
 
 const userRows = `
-	SELECT u.id, u.email, u.role, u.disabled_at, u.created_at, u.password_hash = '' AS invited,
+	SELECT u.id, u.email, u.role, u.disabled_at, u.created_at, u.password_hash = '' AS invited, u.totp_secret IS NOT NULL AS second,
 		(SELECT expires_at FROM user_link WHERE user_id = u.id AND ended_at IS NULL AND expires_at > now()) AS link_until,
 		coalesce(s.sessions, 0) AS sessions, s.seen_at
 	FROM app_user u

@@ -17,6 +17,7 @@ type PersonRow struct {
 	Sessions        int64
 	SeenAt, Created string
 	Self            bool // it is the reader
+	Second          bool // signs in with a second factor
 }
 
 // InviteForm is what was typed, and what is wrong with it.
@@ -68,6 +69,7 @@ type peopleText struct {
 	LinkTitle, LinkFor, LinkOnce, LinkUntil, LinkBack, LinkField                                  string
 	RoleDo, Disable, Enable, NewLink, NewLinkHint, LinkOpen, DisabledAt, EndAll                   string
 	SessionsCaption, Agent, Address, Started, End, This, NoSession, NoSessionHint, Acts, Password string
+	SecondName, SecondOn, SecondOff, SecondDrop                                                   string
 	PersonAudit                                                                                   string
 }
 
@@ -84,6 +86,7 @@ func peopleWords() peopleText {
 		LinkOpen:    "A one-time link is open until", DisabledAt: "Disabled since", EndAll: "Sign out everywhere",
 		SessionsCaption: "Where this person is signed in", Agent: "Browser", Address: "Address", Started: "Signed in", End: "Sign out",
 		This: "this browser", NoSession: "Signed in nowhere.", NoSessionHint: "Sessions end after 30 minutes without use, and after 10 hours in any case.",
+		SecondName: "Second factor", SecondOn: "on", SecondOff: "off", SecondDrop: "Take the second factor away (lost phone)",
 		Acts: "Acts", Password: "Password", PersonAudit: "What this person did",
 	}
 }

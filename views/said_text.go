@@ -8,11 +8,11 @@ import (
 
 // Words is what a page tells after an act, or instead of one.
 type Words struct {
-	NoticePaused, NoticeResumed, NoticeCancelled, DeviceErased, TaskRuns, TaskDeleted, VendorCalled         string
-	RoleChanged, PersonDisabled, PersonEnabled, SignedOutThere, SignedOutAll, PasswordChanged, TokenRevoked string
-	PasswordsDiffer, PasswordWrong, DaysWrong                                                               string
-	NoSuchToken, ChooseFirst, DigitsOnly, BadTime, BadNotice                                                string
-	SignedOut, SignedOutWhat, SignIn, VendorPaused, QueueDown, NoWorker, NotAskedYet                        string
+	NoticePaused, NoticeResumed, NoticeCancelled, DeviceErased, TaskRuns, TaskDeleted, VendorCalled                        string
+	RoleChanged, PersonDisabled, PersonEnabled, SignedOutThere, SignedOutAll, PasswordChanged, TokenRevoked, SecondDropped string
+	PasswordsDiffer, PasswordWrong, DaysWrong                                                                              string
+	NoSuchToken, ChooseFirst, DigitsOnly, BadTime, BadNotice                                                               string
+	SignedOut, SignedOutWhat, SignIn, VendorPaused, QueueDown, NoWorker, NotAskedYet                                       string
 }
 
 // Said gives the words that handlers say.
@@ -24,6 +24,7 @@ func Said() Words {
 		RoleChanged: "The role is changed; it holds from the next request on.", PersonDisabled: "The person is disabled and signed out.",
 		PersonEnabled: "The person can sign in again.", SignedOutThere: "That browser is signed out.", SignedOutAll: "Those browsers are signed out.",
 		PasswordChanged: "The password is changed, and every other browser is signed out.", TokenRevoked: "The token is revoked.",
+		SecondDropped:   "The second factor is gone, and the person is signed out. The next sign-in is with the password alone.",
 		PasswordsDiffer: "is not the same as above", PasswordWrong: "is not your password", DaysWrong: "must be a whole number from 1 to 3650, or empty",
 		NoSuchToken: "No device has this token now.", ChooseFirst: "Choose at least one delivery first.",
 		DigitsOnly: "A device's number has digits only.", BadTime: "must be a day and a time, such as 2027-01-31T18:00",

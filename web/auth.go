@@ -79,6 +79,9 @@ func (s *Server) identifyPerson(rt *route, r *http.Request) (*http.Request, erro
 	}
 	st := stateOf(r.Context())
 	st.actor = db.UserActor(u.ID, u.Email, u.Role, st.id)
+	if s.owesSecond(u) && !rt.beforeSecond {
+		return r, errOwesSecond
+	}
 	return r, nil
 }
 

@@ -21,6 +21,7 @@ var (
 	errNoToken     = errors.New("no bearer token was sent")
 	errBadToken    = errors.New("the bearer token is not valid")
 	errSignedOut   = errors.New("nobody is signed in")
+	errOwesSecond  = errors.New("a second factor has to be set up first")
 	errUnsure      = errors.New("the time for an answer ran out while the work went on")
 )
 
@@ -95,6 +96,8 @@ func (s *Server) fail(w *recorder, r *http.Request, err error) {
 	switch {
 	case isAPI(st.route, r):
 		writeProblem(w, r, f, err)
+	case errors.Is(err, errOwesSecond) && r.Method == http.MethodGet && !isHTMX(r):
+		_ = seeOther(w, r, "/account/second")
 	case errors.Is(err, errSignedOut):
 		_ = askToSignIn(w, r) // a note that cannot be made leaves the status alone
 	default:
@@ -157,6 +160,8 @@ func explainRefusal(err error) (failure, bool) {
 		return failure{Status: 401, Code: "unauthorized", Detail: "The token is not valid, or was revoked."}, true
 	case errors.Is(err, errSignedOut):
 		return failure{Status: 401, Code: "unauthorized", Detail: "Sign in first."}, true
+	case errors.Is(err, errOwesSecond):
+		return failure{Status: 403, Code: "second_factor", Detail: "Set up your second factor first: open Your account, Second factor. Nothing was done."}, true
 	case errors.As(err, &forbidden):
 		return failure{Status: 403, Code: "forbidden", Detail: upper(forbidden.Error()) + "."}, true
 	case errors.As(err, &method):

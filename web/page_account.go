@@ -67,7 +67,7 @@ func changePassword(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err := s.pages.SetPassword(r.Context(), u.ID, hashed, actorOf(r)); err != nil {
 		return err
 	}
-	ctx, err := s.beginSession(w, r, u)
+	ctx, err := s.beginSession(w, r, sessionUserKey, u)
 	if err != nil {
 		return err
 	}

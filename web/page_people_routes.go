@@ -6,6 +6,12 @@ func peopleRoutes() []route {
 		{method: "GET", path: "/welcome/{token}", kind: open, handle: welcomePage},
 		{method: "POST", path: "/welcome/{token}", kind: open, handle: submitWelcome},
 
+		{method: "GET", path: "/signin/code", kind: open, handle: signInCodePage},
+		{method: "POST", path: "/signin/code", kind: open, handle: submitSignInCode},
+
+		{method: "GET", path: "/account/second", kind: page, roles: anyone, handle: secondPage, beforeSecond: true},
+		{method: "POST", path: "/account/second", kind: page, roles: anyone, handle: turnSecondOn, beforeSecond: true},
+		{method: "POST", path: "/account/second/off", kind: page, roles: anyone, handle: turnSecondOff},
 		{method: "GET", path: "/account", kind: page, roles: anyone, handle: accountPage},
 		{method: "POST", path: "/account/password", kind: page, roles: anyone, handle: changePassword},
 		{method: "POST", path: "/account/sessions", kind: page, roles: anyone, handle: endOwnSession},
@@ -18,6 +24,7 @@ func peopleRoutes() []route {
 		{method: "POST", path: "/users/{id}/disable", kind: page, roles: admins, handle: disableUser},
 		{method: "POST", path: "/users/{id}/enable", kind: page, roles: admins, handle: enableUser},
 		{method: "POST", path: "/users/{id}/link", kind: page, roles: admins, handle: newUserLink, once: true},
+		{method: "POST", path: "/users/{id}/second", kind: page, roles: admins, handle: dropUserSecond},
 		{method: "POST", path: "/users/{id}/sessions", kind: page, roles: admins, handle: endUserSessions},
 
 		{method: "GET", path: "/tokens", kind: page, roles: admins, handle: tokensPage},

@@ -104,7 +104,7 @@ func TestRoleAndDisableHoldAtOnce(t *testing.T) {
 		t.Errorf("the person whose sessions were ended is at %s", v.at)
 	}
 	// The last admin cannot be lost: kim is one still, then no more.
-	x.post(kim + "/role", "role", "support")
+	x.post(kim+"/role", "role", "support")
 	me, err := x.db.UserByEmail(t.Context(), "ada@example.com")
 	if err != nil {
 		t.Fatal(err)
@@ -226,14 +226,14 @@ func TestLogOfRefusalsAndReads(t *testing.T) {
 // The link of an invitation and passwords are in no line of the log.
 func TestNoSecretOfPeopleInLogs(t *testing.T) {
 	x := newRig(t)
-	a := x.send("POST", "/users", "email=kim%40example.com&role=support", withCookie(x.session(db.Admin)), withHeader("Content-Type", "application/x-www-form-urlencoded"))
+	a := x.send("POST", "/users", "email=kim%40example.com&role=support", withCookie(x.session(db.Admin)), formType)
 	_, rest, ok := bytes.Cut(a.body, []byte("/welcome/"))
 	if a.status != 200 || !ok {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	token := string(rest[:32])
 	form := "new=four+unrelated+words&repeat=four+unrelated+words"
-	if a = x.send("POST", "/welcome/"+token, form, withHeader("Content-Type", "application/x-www-form-urlencoded")); a.status != 303 {
+	if a = x.send("POST", "/welcome/"+token, form, formType); a.status != 303 {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	if strings.Contains(x.log.text(), token) || strings.Contains(x.log.text(), "unrelated") {

@@ -6,7 +6,7 @@ func pageRoutes() []route {
 	return []route{
 		{method: "GET", path: "/signin", kind: open, handle: signInPage},
 		{method: "POST", path: "/signin", kind: open, handle: submitSignIn},
-		{method: "POST", path: "/signout", kind: page, roles: anyone, handle: submitSignOut},
+		{method: "POST", path: "/signout", kind: page, roles: anyone, handle: submitSignOut, beforeSecond: true},
 		{method: "GET", path: "/{$}", kind: page, roles: anyone, handle: startPage},
 
 		{method: "GET", path: "/notices", kind: page, roles: anyone, handle: noticesPage},

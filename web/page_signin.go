@@ -3,6 +3,7 @@ package web
 import (
 	"errors"
 	"net/http"
+	"net/url"
 
 	"bongsu/views"
 )
@@ -22,7 +23,10 @@ func signInPage(s *Server, w http.ResponseWriter, r *http.Request) error {
 // submitSignIn starts a session. A wrong password comes back with the form.
 func submitSignIn(s *Server, w http.ResponseWriter, r *http.Request) error {
 	next := safeNext(r.PostFormValue("next"))
-	err := s.signIn(w, r, r.PostFormValue("email"), r.PostFormValue("password"))
+	code, err := s.signIn(w, r, r.PostFormValue("email"), r.PostFormValue("password"))
+	if err == nil && code {
+		return seeOther(w, r, "/signin/code?next="+url.QueryEscape(next))
+	}
 	if err == nil {
 		return seeOther(w, r, next)
 	}

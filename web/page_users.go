@@ -42,7 +42,7 @@ func personRow(u db.UserRow, reader db.Actor) views.PersonRow {
 	}
 	return views.PersonRow{
 		ID: idText(u.ID), Email: u.Email, Role: string(u.Role), State: state, Sessions: int64(u.Sessions),
-		SeenAt: stampOf(u.SeenAt), Created: stamp(u.CreatedAt), Self: reader.ID == "user:"+idText(u.ID),
+		SeenAt: stampOf(u.SeenAt), Created: stamp(u.CreatedAt), Self: reader.ID == "user:"+idText(u.ID), Second: u.Second,
 	}
 }
 

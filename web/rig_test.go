@@ -106,15 +106,16 @@ func (x *rig) count(sql string, args ...any) (n int64) {
 	return n
 }
 
-// session gives the cookie of a new session of the person who holds role.
-func (x *rig) session(role db.Role) *http.Cookie {
+// session gives the cookie of a new session of the person who holds role. key is
+// what it says of them: that they are signed in, where none is given.
+func (x *rig) session(role db.Role, key ...string) *http.Cookie {
 	x.t.Helper()
 	m := x.server.sessions
 	ctx, err := m.Load(x.t.Context(), "")
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	m.Put(ctx, sessionUserKey, x.people[role].ID)
+	m.Put(ctx, append(key, sessionUserKey)[0], x.people[role].ID)
 	m.Put(ctx, sessionSeenKey, x.clock.now().Unix())
 	token, _, err := m.Commit(ctx)
 	if err != nil {

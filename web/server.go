@@ -32,6 +32,7 @@ type Deps struct {
 	Version       string
 	Now           func() time.Time
 	SecureCookies bool // the browser reaches us by https
+	AdminsSecond  bool // admins must have a second factor
 }
 
 // Limits bounds one request. The zero value is not usable.
@@ -42,24 +43,25 @@ type Limits struct {
 // Server is the HTTP side of the product. Its methods may be called by many
 // goroutines.
 type Server struct {
-	pages    *db.DB
-	log      *slog.Logger
-	queues   QueueInspector
-	payload  func(title, body, link string) []db.FieldError
-	limits   Limits
-	expiry   time.Duration
-	ladder   []LadderStep
-	settings []Setting
-	version  string
-	now      func() time.Time
-	mux      *http.ServeMux
-	cross    *http.CrossOriginProtection
-	sessions *scs.SessionManager
-	guard    *signInGuard
-	metrics  *metrics
-	http     *http.Server
-	draining atomic.Bool
-	behind   sync.WaitGroup // acceptances that go on after their client left
+	pages           *db.DB
+	log             *slog.Logger
+	queues          QueueInspector
+	payload         func(title, body, link string) []db.FieldError
+	limits          Limits
+	expiry          time.Duration
+	ladder          []LadderStep
+	settings        []Setting
+	version         string
+	now             func() time.Time
+	mux             *http.ServeMux
+	cross           *http.CrossOriginProtection
+	sessions        *scs.SessionManager
+	guard           *signInGuard
+	metrics         *metrics
+	secondForAdmins bool
+	http            *http.Server
+	draining        atomic.Bool
+	behind          sync.WaitGroup // acceptances that go on after their client left
 }
 
 // New makes a server from d. It does not listen yet.
@@ -70,6 +72,7 @@ func New(d Deps) *Server {
 		mux: http.NewServeMux(), cross: http.NewCrossOriginProtection(),
 		sessions: newSessions(d.Pages, d.SecureCookies),
 		guard:    newSignInGuard(d.Now), metrics: newMetrics(d.Version),
+		secondForAdmins: d.AdminsSecond,
 	}
 	for _, rt := range routes() {
 		s.mux.Handle(rt.method+" "+rt.path, bound{s, rt})

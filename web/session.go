@@ -31,6 +31,8 @@ const (
 	sessionBadKey     = "flash_bad"
 	sessionAgentKey   = "agent"
 	sessionAddressKey = "address"
+	sessionHalfKey    = "half"   // the person whose password was right, and whose code is awaited
+	sessionSecretKey  = "secret" // of a second factor that is being set up
 )
 
 // newSessions makes the session manager. Its middleware is not used: that
@@ -79,25 +81,60 @@ func (s *Server) loadSession(r *http.Request) (*http.Request, error) {
 }
 
 // signIn checks e-mail and password and starts a session under a new token. It
-// answers nothing yet but the cookie. It fails with errWrongPassword, in the
-// same time whether the account exists or not, or with a *throttledError.
-func (s *Server) signIn(w http.ResponseWriter, r *http.Request, email, password string) error {
+// answers nothing yet but the cookie. code says that the session waits for the code
+// of a second factor. It fails with errWrongPassword, in the same time whether the
+// account exists or not, or with a *throttledError.
+func (s *Server) signIn(w http.ResponseWriter, r *http.Request, email, password string) (code bool, err error) {
 	u, err := s.checkPassword(r, email, password)
 	if err != nil {
-		return err
+		return false, err
 	}
-	ctx, err := s.beginSession(w, r, u)
+	if u.TOTPSecret == nil {
+		return false, s.signedIn(w, r, u)
+	}
+	_, err = s.beginSession(w, r, sessionHalfKey, u)
+	return true, err
+}
+
+// signedIn starts the session of a person who has proved who they are.
+func (s *Server) signedIn(w http.ResponseWriter, r *http.Request, u db.User) error {
+	ctx, err := s.beginSession(w, r, sessionUserKey, u)
 	if err != nil {
 		return err
 	}
 	st := stateOf(ctx)
 	st.actor = db.UserActor(u.ID, u.Email, u.Role, st.id)
-	return s.pages.NoteAct(ctx, st.actor, "signin", "user:"+idText(u.ID), map[string]any{"address": hostOf(r)})
+	return s.pages.NoteAct(ctx, st.actor, "signin", "user:"+idText(u.ID),
+		map[string]any{"address": hostOf(r), "second_factor": u.TOTPSecret != nil})
 }
 
-// beginSession starts a session of u under a new token, in place of the one that
-// r came with, and gives a context that holds it.
-func (s *Server) beginSession(w http.ResponseWriter, r *http.Request, u db.User) (context.Context, error) {
+// halfSignedIn gives the person whose password was right a moment ago, or
+// errSignedOut.
+func (s *Server) halfSignedIn(r *http.Request) (*http.Request, db.User, error) {
+	r, err := s.loadSession(r)
+	if err != nil {
+		return r, db.User{}, err
+	}
+	id := s.sessions.GetInt64(r.Context(), sessionHalfKey)
+	since := time.Unix(s.sessions.GetInt64(r.Context(), sessionSeenKey), 0)
+	if id == 0 || s.now().Sub(since) > secondWait {
+		return r, db.User{}, errSignedOut
+	}
+	u, err := s.pages.User(r.Context(), id)
+	if errors.Is(err, db.ErrNotFound) || err == nil && u.DisabledAt != nil {
+		return r, u, errSignedOut
+	}
+	return r, u, err
+}
+
+// owesSecond says whether a person must set up a second factor before anything else.
+func (s *Server) owesSecond(u db.User) bool {
+	return s.secondForAdmins && u.Role == db.Admin && u.TOTPSecret == nil
+}
+
+// beginSession starts a session under a new token, in place of the one that r came
+// with, and gives a context that holds it. key is what it says of u.
+func (s *Server) beginSession(w http.ResponseWriter, r *http.Request, key string, u db.User) (context.Context, error) {
 	r, err := s.loadSession(r)
 	if err != nil {
 		return nil, err
@@ -109,7 +146,7 @@ func (s *Server) beginSession(w http.ResponseWriter, r *http.Request, u db.User)
 	if err := s.sessions.RenewToken(ctx); err != nil {
 		return nil, err
 	}
-	s.sessions.Put(ctx, sessionUserKey, u.ID)
+	s.sessions.Put(ctx, key, u.ID)
 	s.sessions.Put(ctx, sessionSeenKey, s.now().Unix())
 	s.sessions.Put(ctx, sessionAgentKey, agentOf(r))
 	s.sessions.Put(ctx, sessionAddressKey, hostOf(r))

@@ -11,6 +11,19 @@ CREATE TABLE user_link (
 );
 CREATE UNIQUE INDEX user_link_open ON user_link (user_id) WHERE ended_at IS NULL;
 
+-- The second factor: a secret of RFC 6238, and codes for the day the phone is lost.
+ALTER TABLE app_user
+    ADD COLUMN totp_secret text,                 -- base32; null: no second factor
+    ADD COLUMN totp_since  timestamptz,
+    ADD COLUMN totp_step   bigint NOT NULL DEFAULT 0,  -- the last time step whose code was used
+    ADD CONSTRAINT app_user_totp CHECK ((totp_secret IS NULL) = (totp_since IS NULL));
+CREATE TABLE recovery_code (
+    user_id   bigint NOT NULL REFERENCES app_user (id),
+    code_hash bytea NOT NULL,                    -- SHA-256 of the code
+    used_at   timestamptz,
+    PRIMARY KEY (user_id, code_hash)
+);
+
 ALTER TABLE api_token ADD COLUMN expires_at timestamptz;  -- null: never
 
 ALTER TABLE web_session
@@ -31,4 +44,6 @@ DROP INDEX audit_actor;
 ALTER TABLE audit DROP COLUMN result;
 ALTER TABLE web_session DROP COLUMN started_at, DROP COLUMN seen_at, DROP COLUMN agent, DROP COLUMN address;
 ALTER TABLE api_token DROP COLUMN expires_at;
+DROP TABLE recovery_code;
+ALTER TABLE app_user DROP CONSTRAINT app_user_totp, DROP COLUMN totp_secret, DROP COLUMN totp_since, DROP COLUMN totp_step;
 DROP TABLE user_link;
