@@ -19,6 +19,8 @@ type deviceState struct {
 	named    bool // an input was about it: it is registered now
 	replaced bool // another device took its token
 	detach   bool // it lets a stored token or installation go, which another may take
+	disabled bool // as stored, and not since another took its token
+	keep     bool // it stays disabled as it is
 }
 
 func (d *deviceState) changed() bool { return d.named || d.replaced }

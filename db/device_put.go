@@ -107,7 +107,8 @@ func lockDevices(ctx context.Context, tx pgx.Tx, in []DeviceInput) ([]*deviceSta
 	stored := make([]*deviceState, len(rows))
 	for i, r := range rows {
 		stored[i] = &deviceState{id: r.ID, token: r.Token, platform: r.Platform, person: r.Person,
-			tags: r.Tags, consent: r.Consent, installation: r.Installation}
+			tags: r.Tags, consent: r.Consent, installation: r.Installation,
+			disabled: r.DisabledAt != nil && *r.DisabledReason != "replaced"}
 		if r.Token != nil {
 			stored[i].hash = tokenHash(*r.Token)
 		}
@@ -155,7 +156,7 @@ func detachDevices(ctx context.Context, tx pgx.Tx, old []*deviceState) error {
 	}
 	_, err := tx.Exec(ctx, `
 		UPDATE device SET token = NULL, token_hash = NULL, installation = NULL,
-			disabled_at = now(), disabled_reason = 'replaced'
+			disabled_at = coalesce(disabled_at, now()), disabled_reason = coalesce(disabled_reason, 'replaced')
 		WHERE id = ANY ($1)`, ids)
 	return err
 }
@@ -178,17 +179,18 @@ func numberDevices(ctx context.Context, tx pgx.Tx, fresh []*deviceState) error {
 // the transaction's: a vendor's "gone" that answers a call from before this
 // moment must not count.
 const deviceInputs = `
-	SELECT id, token, token_hash, platform, person, string_to_array(tags, '|') AS tags, consent, installation, named,
+	SELECT id, token, token_hash, platform, person, string_to_array(tags, '|') AS tags, consent, installation, named, keep,
 		CASE WHEN replaced THEN clock_timestamp() END AS disabled_at,
 		CASE WHEN replaced THEN 'replaced' END AS disabled_reason
 	FROM unnest(@ids::bigint[], @tokens::text[], @hashes::bytea[], @platforms::text[], @persons::text[], @tags::text[],
-		@consents::boolean[], @installations::text[], @named::boolean[], @replaced::boolean[])
-		AS x (id, token, token_hash, platform, person, tags, consent, installation, named, replaced)`
+		@consents::boolean[], @installations::text[], @named::boolean[], @replaced::boolean[], @keep::boolean[])
+		AS x (id, token, token_hash, platform, person, tags, consent, installation, named, replaced, keep)`
 
 const updateDevices = `
 	UPDATE device d SET token = n.token, token_hash = n.token_hash, platform = n.platform, person = n.person,
-		tags = n.tags, consent = n.consent, installation = n.installation, disabled_at = n.disabled_at,
-		disabled_reason = n.disabled_reason, updated_at = clock_timestamp(),
+		tags = n.tags, consent = n.consent, installation = n.installation,
+		disabled_at = CASE WHEN n.keep THEN d.disabled_at ELSE n.disabled_at END,
+		disabled_reason = CASE WHEN n.keep THEN d.disabled_reason ELSE n.disabled_reason END, updated_at = clock_timestamp(),
 		registered_at = CASE WHEN n.named THEN clock_timestamp() ELSE d.registered_at END
 	FROM (` + deviceInputs + `) n WHERE d.id = n.id
 	RETURNING ` + deviceColumns
@@ -207,16 +209,16 @@ func deviceArrays(list []*deviceState) pgx.StrictNamedArgs {
 	ids, tokens, hashes := make([]int64, n), make([]*string, n), make([][]byte, n)
 	platforms, persons, tags := make([]string, n), make([]*string, n), make([]string, n)
 	consents, installations := make([]bool, n), make([]*string, n)
-	named, replaced := make([]bool, n), make([]bool, n)
+	named, replaced, keep := make([]bool, n), make([]bool, n), make([]bool, n)
 	for i, d := range list {
 		ids[i], tokens[i], platforms[i], persons[i] = d.id, d.token, d.platform, d.person
 		if d.token != nil {
 			hashes[i] = d.hash[:]
 		}
 		tags[i], consents[i], installations[i] = strings.Join(d.tags, "|"), d.consent, d.installation
-		named[i], replaced[i] = d.named, d.replaced
+		named[i], replaced[i], keep[i] = d.named, d.replaced, d.keep
 	}
 	return pgx.StrictNamedArgs{"ids": ids, "tokens": tokens, "hashes": hashes, "platforms": platforms,
 		"persons": persons, "tags": tags, "consents": consents, "installations": installations,
-		"named": named, "replaced": replaced}
+		"named": named, "replaced": replaced, "keep": keep}
 }

@@ -77,6 +77,7 @@ func (b *bell) emptied(ctx context.Context) (bool, error) {
 	return fresh, err
 }
 
-func rangeID(p rangePayload) string { return fmt.Sprintf("range:%d:%d:%d", p.Notice, p.Seq, p.Ring) }
-func retryID(p retryPayload) string { return fmt.Sprintf("retry:%d:%d", p.Notice, p.Ring) }
-func testID(p testPayload) string   { return fmt.Sprintf("test:%d:%d", p.ID, p.Ring) }
+func rangeID(p rangePayload) string   { return fmt.Sprintf("range:%d:%d:%d", p.Notice, p.Seq, p.Ring) }
+func retryID(p retryPayload) string   { return fmt.Sprintf("retry:%d:%d", p.Notice, p.Ring) }
+func testID(p testPayload) string     { return fmt.Sprintf("test:%d:%d", p.ID, p.Ring) }
+func importID(p importPayload) string { return fmt.Sprintf("import:%d:%d", p.ID, p.Ring) }

@@ -137,5 +137,8 @@ func (f *Feeder) listen(ctx context.Context, t db.Term) error {
 	}
 	n, err := f.cfg.DB.RingStale(ctx, t, quiet, true)
 	f.log.Info("redis is new to us; what was rung is rung again", "ranges", n)
-	return err
+	if err != nil {
+		return err
+	}
+	return f.cfg.DB.RingImports(ctx, t)
 }

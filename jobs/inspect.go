@@ -42,11 +42,11 @@ func NewInspector(c redis.UniversalClient) *Inspector {
 	return &Inspector{asynq.NewInspectorFromRedisClient(c)}
 }
 
-// Queues gives the state of both queues. One that Redis does not know yet, or
+// Queues gives the state of the queues. One that Redis does not know yet, or
 // not any more, is empty.
 func (i *Inspector) Queues(context.Context) ([]QueueInfo, error) {
 	var list []QueueInfo
-	for _, name := range []string{queuePush, queueRetry} {
+	for _, name := range []string{queuePush, queueRetry, queueImport} {
 		q, err := queueInfo(i.inspector, name)
 		if err != nil {
 			return nil, err

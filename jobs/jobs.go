@@ -17,10 +17,11 @@ import (
 // Config is what the feeder and the worker need. All fields are required unless
 // it says otherwise.
 type Config struct {
-	DB     *db.DB // the pool for work
-	Redis  redis.UniversalClient
-	Vendor push.Vendor
-	Log    *slog.Logger
+	DB      *db.DB // the pool for work
+	Imports *db.DB // the pool for imports, whose steps may take longer; nil: this process takes none
+	Redis   redis.UniversalClient
+	Vendor  push.Vendor
+	Log     *slog.Logger
 
 	Name        string        // this process, unique among all that live
 	Version     string        // may be empty
@@ -36,20 +37,23 @@ type Config struct {
 
 // The queues, and the types of their tasks.
 const (
-	queuePush  = "push"
-	queueRetry = "retry"
+	queuePush   = "push"
+	queueRetry  = "retry"
+	queueImport = "import"
 
-	typeRange = "notice:range"
-	typeRetry = "notice:retry"
-	typeTest  = "test:send"
+	typeRange  = "notice:range"
+	typeRetry  = "notice:retry"
+	typeTest   = "test:send"
+	typeImport = "device:import"
 )
 
 // Sizes of the work.
 const (
-	rangeSize  = 500 // matching devices in a range
-	rangeAhead = 8   // ranges of one notice that are cut and not done
-	retrySize  = 200 // deliveries in a retry task
-	claimSize  = 128 // deliveries in one claim, at most
-	pushTasks  = 32  // range tasks at once in a process
-	retryTasks = 8
+	rangeSize   = 500 // matching devices in a range
+	rangeAhead  = 8   // ranges of one notice that are cut and not done
+	retrySize   = 200 // deliveries in a retry task
+	claimSize   = 128 // deliveries in one claim, at most
+	pushTasks   = 32  // range tasks at once in a process
+	retryTasks  = 8
+	importTasks = 1
 )

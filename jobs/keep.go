@@ -15,12 +15,13 @@ const (
 	closeSteps  = 10
 	endQuiet    = 1500 * time.Millisecond
 	testStale   = 10 * time.Second
+	importStale = time.Minute
 )
 
 // keep puts the ledger in order: each step does nothing where there is nothing
 // to do, and the next round goes on where this one ended.
 func (f *Feeder) keep(ctx context.Context, t db.Term) error {
-	steps := []func(context.Context, db.Term) error{f.freeLeases, f.endRanges, f.replays, f.testSends, f.closeAndFinish}
+	steps := []func(context.Context, db.Term) error{f.freeLeases, f.endRanges, f.replays, f.testSends, f.imports, f.closeAndFinish}
 	for _, step := range steps {
 		if err := step(ctx, t); err != nil {
 			return err
@@ -82,6 +83,24 @@ func (f *Feeder) testSends(ctx context.Context, t db.Term) error {
 		}
 	}
 	return f.cfg.DB.MarkTestSendsRung(ctx, t, rings)
+}
+
+// imports rings imports that have work, and clears away what ended ones left.
+func (f *Feeder) imports(ctx context.Context, t db.Term) error {
+	rings, err := f.cfg.DB.OpenImports(ctx, t, importStale)
+	if err != nil {
+		return err
+	}
+	for _, r := range rings {
+		p := importPayload{ID: r.ID, Ring: r.Ring}
+		if err := f.bell.ring(ctx, queueImport, typeImport, importID(p), p); err != nil {
+			return nil //nolint:nilerr // Redis is away: listen says so, and the next round tries again
+		}
+		if err := f.cfg.DB.MarkImportRung(ctx, t, r); err != nil {
+			return err
+		}
+	}
+	return f.cfg.DB.CleanImports(ctx, t)
 }
 
 // closeAndFinish settles what is left of cancelled and expired notices, and

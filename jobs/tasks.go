@@ -22,6 +22,7 @@ func (w *Worker) mux() *asynq.ServeMux {
 	mux.Handle(typeRange, handler(w, w.rangeTask))
 	mux.Handle(typeRetry, handler(w, w.retryTask))
 	mux.Handle(typeTest, handler(w, w.testTask))
+	mux.Handle(typeImport, handler(w, w.importTask))
 	return mux
 }
 

@@ -43,15 +43,22 @@ func NewWorker(cfg Config) *Worker {
 	return w
 }
 
-// Start begins to take tasks from both queues. Each has a server of its own, so
-// that neither waits behind the other.
+// queue is a queue and how many of its tasks run at once.
+type queue struct {
+	name  string
+	tasks int
+}
+
+// Start begins to take tasks from the queues. Each has a server of its own, so
+// that none waits behind another.
 func (w *Worker) Start() error {
 	w.exchange.start()
 	w.beating.Go(w.beat)
-	for _, q := range []struct {
-		name  string
-		tasks int
-	}{{queuePush, pushTasks}, {queueRetry, retryTasks}} {
+	queues := []queue{{queuePush, pushTasks}, {queueRetry, retryTasks}}
+	if w.cfg.Imports != nil {
+		queues = append(queues, queue{queueImport, importTasks})
+	}
+	for _, q := range queues {
 		srv := asynq.NewServerFromRedisClient(w.cfg.Redis, asynq.Config{
 			Concurrency:       q.tasks,
 			Queues:            map[string]int{q.name: 1},
