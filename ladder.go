@@ -18,8 +18,11 @@ type Limits struct {
 	PoolWait    time.Duration // for a connection of the database's pool
 	Transaction time.Duration // a whole transaction
 	Lock        time.Duration // for one lock in it
+	Upload      time.Duration // a file that comes or goes, as a whole
+	UploadIdle  time.Duration // within one, without a byte
 
-	RangeTask  time.Duration // one task of the first wave
+	RangeTask  time.Duration // one task of the first wave, or of an import
+	ImportStep time.Duration // one transaction of an import
 	Lease      time.Duration // a claim on a delivery
 	VendorCall time.Duration // one call
 	Record     time.Duration // from a call's end to its committed result
@@ -38,7 +41,10 @@ func limitsOf(c Config) Limits {
 		PoolWait:    2 * time.Second,
 		Transaction: 6 * time.Second,
 		Lock:        3 * time.Second,
+		Upload:      30 * time.Minute,
+		UploadIdle:  30 * time.Second,
 		RangeTask:   120 * time.Second,
+		ImportStep:  60 * time.Second,
 		Lease:       c.Lease,
 		VendorCall:  c.VendorTimeout,
 		Record:      5 * time.Second,
@@ -77,11 +83,17 @@ func (l Limits) ladder() []rung {
 	redis := limit{name: "one word with Redis", value: l.RedisWord}
 	grace := limit{name: "shutdown grace", value: l.Grace}
 	outside := limit{name: "stop from outside", value: l.Outside}
+	upload := limit{name: "upload", value: l.Upload}
+	idle := limit{name: "upload without a byte", value: l.UploadIdle}
+	step := limit{name: "import step", value: l.ImportStep}
 	return []rung{
 		{browser, []limit{proxy}},
 		{proxy, []limit{handler}},
 		{handler, []limit{wait, transaction, redis}},
 		{transaction, []limit{lock}},
+		{upload, []limit{idle, wait, transaction}},
+		{idle, []limit{wait, transaction}},
+		{task, []limit{wait, step}},
 		{outside, []limit{grace}},
 		{grace, []limit{call, record}},
 		{task, []limit{lease}},

@@ -22,14 +22,16 @@ import (
 // Connections of the two pools. Pages and work do not share one: a worker at
 // full speed must not keep a page waiting.
 const (
-	pageConns = 10
-	workConns = 16
+	pageConns   = 10
+	workConns   = 16
+	importConns = 3
 )
 
 // A product is the running parts of one process: those of its role.
 type product struct {
 	pages    *db.DB
 	work     *db.DB
+	imports  *db.DB
 	rings    *redis.Client // the work's
 	looks    *redis.Client // the Queues page's
 	feeder   *jobs.Feeder
@@ -87,7 +89,12 @@ func (p *product) startWork(ctx context.Context, c Config, l Limits, s *servers,
 		return err
 	}
 	cfg := jobsConfig(c, l, vendor, log)
-	cfg.DB, cfg.Redis = work, p.rings
+	limits = l.pool(importConns)
+	limits.Worker, limits.Transaction = true, l.ImportStep
+	if p.imports, err = db.Open(ctx, s.databaseURL, limits); err != nil {
+		return err
+	}
+	cfg.DB, cfg.Imports, cfg.Redis = work, p.imports, p.rings
 	worker := jobs.NewWorker(cfg)
 	if err := worker.Start(); err != nil {
 		return err
@@ -116,7 +123,7 @@ func (p *product) startWeb(ctx context.Context, c Config, l Limits, s *servers, 
 	p.pages = pages
 	deps := web.Deps{
 		Pages: pages, Log: log, CheckPayload: checkPayload(pushhttp.DefaultPayloadBytes),
-		Limits: web.Limits{Handler: l.Handler}, Expiry: c.Expiry, Ladder: l.steps(), Settings: settingsShown(c),
+		Limits: web.Limits{Handler: l.Handler, Upload: l.Upload, UploadIdle: l.UploadIdle}, Expiry: c.Expiry, Ladder: l.steps(), Settings: settingsShown(c),
 		Version: version(), Now: time.Now, SecureCookies: c.HTTPS, AdminsSecond: c.AdminsSecond,
 	}
 	if s.redisURL != "" {
@@ -164,6 +171,7 @@ func (p *product) stop(ctx context.Context) error {
 	}
 	if work == nil {
 		closeAll(p.work, p.rings)
+		closeAll(p.imports, nil)
 	}
 	return errors.Join(pages, work)
 }

@@ -168,3 +168,24 @@ func (db *DB) ImportRejects(ctx context.Context, id, after int64, limit int) (li
 }
 
 func importObject(id int64) string { return fmt.Sprintf("import:%d", id) }
+
+// ImportStates gives how many imports are in each state: those of one sender, or
+// all where by is "".
+func (db *DB) ImportStates(ctx context.Context, by string) (counts map[string]int64, err error) {
+	defer wrap(&err, "ImportStates(%q)", by)
+	type row struct {
+		State string
+		N     int64
+	}
+	var rows []row
+	err = db.read(ctx, func(ctx context.Context, q querier) error {
+		rows, err = allRows[row](q.Query(ctx, `
+			SELECT state, count(*) AS n FROM import WHERE $1 = '' OR accepted_by = $1 GROUP BY state`, by))
+		return err
+	})
+	counts = map[string]int64{}
+	for _, r := range rows {
+		counts[r.State] = r.N
+	}
+	return counts, err
+}

@@ -112,6 +112,66 @@
   // A page out of the browser's cache shows what was, with its buttons off.
   window.addEventListener("pageshow", (e) => { if (e.persisted) location.reload(); });
 
+  // ---- files --------------------------------------------------------------
+
+  // A form with data-upload goes out with a bar, and is given up where nothing
+  // moves for a minute. Its answer is a redirect, or a text: beside the form where
+  // the file is wrong, in the banner otherwise.
+  const idle = 60000;
+
+  function sendFile(form) {
+    const xhr = new XMLHttpRequest();
+    const bar = form.querySelector("[data-upload-bar]");
+    const says = form.querySelector("[data-upload-says]");
+    const note = form.querySelector("[data-upload-note]");
+    let timer = 0;
+    let stalled = false;
+    const moved = (limit) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => { stalled = true; xhr.abort(); }, limit);
+    };
+    const over = (text) => {
+      clearTimeout(timer);
+      [bar, says].forEach((e) => { e.hidden = true; });
+      enable(form);
+      if (text) show(text);
+    };
+    const mb = (n) => (n / 1e6).toFixed(1);
+    xhr.upload.addEventListener("progress", (e) => {
+      moved(idle);
+      bar.max = e.total;
+      bar.value = e.loaded;
+      says.textContent = fill(form.dataset.upload, { done: mb(e.loaded), whole: mb(e.total) });
+    });
+    xhr.addEventListener("error", () => over(words.uploadcut));
+    xhr.addEventListener("abort", () => over(stalled ? words.uploadstalled : words.uploadcut));
+    xhr.addEventListener("load", () => {
+      const to = xhr.getResponseHeader("HX-Redirect");
+      if (!isOurs(xhr)) { over(fill(words.foreign, { status: xhr.status })); return; }
+      if (to) { clearTimeout(timer); location.assign(to); return; }
+      over("");
+      const place = xhr.status === 422 ? note : banner;
+      place.innerHTML = xhr.responseText;
+      place.scrollIntoView({ block: "nearest" });
+    });
+    note.replaceChildren();
+    banner.replaceChildren();
+    [bar, says].forEach((e) => { e.hidden = false; });
+    xhr.open("POST", form.action);
+    xhr.setRequestHeader("HX-Request", "true");
+    xhr.setRequestHeader("HX-Current-URL", location.href);
+    const body = new FormData(form);
+    disable(form);
+    moved(idle);
+    xhr.send(body);
+  }
+
+  document.addEventListener("submit", (e) => {
+    if (!e.target.hasAttribute("data-upload")) return;
+    e.preventDefault();
+    if (e.target.getAttribute("aria-busy") !== "true") sendFile(e.target);
+  }, true);
+
   // ---- polls --------------------------------------------------------------
 
   const noteOf = (elt) => document.getElementById(elt.dataset.poll);

@@ -121,6 +121,8 @@ func disabledText(reason string) string {
 		return "another device has its token now"
 	case "admin":
 		return "by an admin"
+	case "not_in_list":
+		return "a full list did not name it"
 	default:
 		return reasonText(reason)
 	}

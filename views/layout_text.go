@@ -4,6 +4,8 @@ import "bongsu/views/ui"
 
 type layoutText struct {
 	Product, Skip, Nav, SignOut, Footer, Dismiss                   string
+	Imports                                                        string
+	UploadCut, UploadStalled                                       string
 	Notices, Compose, Devices, Archive, Queues, Status             string
 	People, Tokens, Audit, Settings                                string
 	Timeout, Lost, Foreign, NoAnswer, Stale, Count                 string
@@ -14,15 +16,17 @@ func layoutWords() layoutText {
 	return layoutText{
 		Product: "Bongsu", Skip: "Skip to the content", Nav: "Main", SignOut: "Sign out", Dismiss: "Close",
 		Footer:  "Bongsu sends each notice once to each device, and keeps what happened.",
-		Notices: "Notices", Compose: "New notice", Devices: "Devices", Archive: "Archive", Queues: "Queues", Status: "Status",
+		Notices: "Notices", Compose: "New notice", Imports: "Imports", Devices: "Devices", Archive: "Archive", Queues: "Queues", Status: "Status",
 		People: "People", Tokens: "Tokens", Audit: "Log", Settings: "Settings",
 
-		Timeout:  "No answer came within 15 seconds, so it is not known whether this was done. Press again: it is safe. If it was done already, you will be shown the original, and nothing is done twice.",
-		Lost:     "The connection broke before an answer came. Check your network and press again: it is safe. If it was done already, nothing is done twice.",
-		Foreign:  "Something between you and Bongsu answered instead of it (status {status}), so it is not known whether this was done. Press again: it is safe, and nothing is done twice.",
-		NoAnswer: "no answer",
-		Stale:    "These numbers are from {time}. The last look did not succeed ({status}); the page tries again by itself.",
-		Count:    "{chars} of {limit} characters, {bytes} bytes",
+		Timeout:       "No answer came within 15 seconds, so it is not known whether this was done. Press again: it is safe. If it was done already, you will be shown the original, and nothing is done twice.",
+		Lost:          "The connection broke before an answer came. Check your network and press again: it is safe. If it was done already, nothing is done twice.",
+		Foreign:       "Something between you and Bongsu answered instead of it (status {status}), so it is not known whether this was done. Press again: it is safe, and nothing is done twice.",
+		NoAnswer:      "no answer",
+		Stale:         "These numbers are from {time}. The last look did not succeed ({status}); the page tries again by itself.",
+		UploadCut:     "The connection broke before the whole file was there, so nothing was stored. Send the same file again.",
+		UploadStalled: "The file stopped moving for a minute, so it was given up and nothing was stored. Check your network and send the same file again.",
+		Count:         "{chars} of {limit} characters, {bytes} bytes",
 
 		Resume: "Try now", PausedSince: "Calls to the vendor have been paused since", NextProbe: "The next try is at",
 		VendorSays: "The vendor says:", Waiting: "waiting, none is lost and none is charged.",

@@ -10,6 +10,7 @@ import (
 type Words struct {
 	NoticePaused, NoticeResumed, NoticeCancelled, DeviceErased, TaskRuns, TaskDeleted, VendorCalled                        string
 	RoleChanged, PersonDisabled, PersonEnabled, SignedOutThere, SignedOutAll, PasswordChanged, TokenRevoked, SecondDropped string
+	ImportConfirmed, ImportDeclined, ImportCancelled, All                                                                  string
 	PasswordsDiffer, PasswordWrong, DaysWrong                                                                              string
 	NoSuchToken, ChooseFirst, DigitsOnly, BadTime, BadNotice                                                               string
 	SignedOut, SignedOutWhat, SignIn, VendorPaused, QueueDown, NoWorker, NotAskedYet                                       string
@@ -26,6 +27,8 @@ func Said() Words {
 		PasswordChanged: "The password is changed, and every other browser is signed out.", TokenRevoked: "The token is revoked.",
 		SecondDropped:   "The second factor is gone, and the person is signed out. The next sign-in is with the password alone.",
 		PasswordsDiffer: "is not the same as above", PasswordWrong: "is not your password", DaysWrong: "must be a whole number from 1 to 3650, or empty",
+		ImportConfirmed: "The devices that the list does not name are being disabled.", ImportDeclined: "No device was disabled.",
+		ImportCancelled: "The import is cancelled; what it did stays.", All: "all",
 		NoSuchToken: "No device has this token now.", ChooseFirst: "Choose at least one delivery first.",
 		DigitsOnly: "A device's number has digits only.", BadTime: "must be a day and a time, such as 2027-01-31T18:00",
 		BadNotice:     "must be the number of a notice",
@@ -34,6 +37,11 @@ func Said() Words {
 		SignIn:        "Sign in", VendorPaused: "vendor paused", QueueDown: "queue down", NoWorker: "no worker",
 		NotAskedYet: "no worker has asked it yet",
 	}
+}
+
+// TooLargeText says that a list is larger than limit bytes.
+func TooLargeText(limit int64) string {
+	return "The file is larger than " + ui.Num(limit>>20) + " MiB, so nothing of it was stored. Split it into several files, or pack it with gzip."
 }
 
 // SaidMarked says how many unknown deliveries an operator settled as sent.

@@ -1,6 +1,11 @@
 package views
 
-import "bongsu/views/ui"
+import (
+	"unicode"
+	"unicode/utf8"
+
+	"bongsu/views/ui"
+)
 
 // reasonText says in a few words why a delivery failed, was skipped, waits or
 // is unknown. A reason that it does not know is shown as it is.
@@ -63,4 +68,10 @@ type pagerText struct{ Label, First, Next string }
 
 func pagerWords() pagerText {
 	return pagerText{Label: "Pages", First: "« To the start", Next: "Older »"}
+}
+
+// upperFirst makes the first letter of a sentence a capital.
+func upperFirst(s string) string {
+	r, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(r)) + s[n:]
 }

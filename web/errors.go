@@ -132,6 +132,9 @@ func explain(err error) failure {
 	case errors.Is(err, errUnsure), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), db.Unavailable(err):
 		return failure{Status: 503, Code: "unavailable", RetryAfter: 2 * time.Second,
 			Detail: "The database or the queue did not answer in time, so nothing certain can be said about this request."}
+	case errors.Is(err, errStopping):
+		return failure{Status: 503, Code: "stopping", RetryAfter: 5 * time.Second,
+			Detail: "The server is being restarted, so nothing of the file was stored."}
 	case errors.Is(err, errNoInspector):
 		return failure{Status: 503, Code: "unavailable", Detail: "The queues cannot be seen from this process."}
 	default:

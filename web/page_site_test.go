@@ -38,7 +38,7 @@ func newSite(t *testing.T, role db.Role, queues QueueInspector) *site {
 		t.Fatal(err)
 	}
 	t.Cleanup(store.Close)
-	s := New(Deps{Pages: store, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})), Queues: queues, Limits: Limits{Handler: 10 * time.Second},
+	s := New(Deps{Pages: store, Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelError})), Queues: queues, Limits: Limits{Handler: 10 * time.Second, Upload: time.Minute, UploadIdle: 5 * time.Second},
 		Expiry: 24 * time.Hour, Version: "test", Now: time.Now})
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
@@ -97,16 +97,29 @@ func (x *site) do(method, path string, fields []string, htmx bool) seen {
 	for i := 0; i+1 < len(fields); i += 2 {
 		form.Add(fields[i], fields[i+1])
 	}
-	req, err := http.NewRequestWithContext(x.t.Context(), method, x.base+path, strings.NewReader(form.Encode()))
+	var change []func(*http.Request)
+	if htmx {
+		change = append(change, withHeader("HX-Request", "true"), withHeader("HX-Current-URL", x.base+"/notices"))
+	}
+	kind := ""
+	if method == "POST" {
+		kind = "application/x-www-form-urlencoded"
+	}
+	return x.doRaw(method, path, form.Encode(), kind, change...)
+}
+
+// doRaw sends a body as it is.
+func (x *site) doRaw(method, path, body, kind string, change ...func(*http.Request)) seen {
+	x.t.Helper()
+	req, err := http.NewRequestWithContext(x.t.Context(), method, x.base+path, strings.NewReader(body))
 	if err != nil {
 		x.t.Fatal(err)
 	}
-	if method == "POST" {
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if kind != "" {
+		req.Header.Set("Content-Type", kind)
 	}
-	if htmx {
-		req.Header.Set("HX-Request", "true")
-		req.Header.Set("HX-Current-URL", x.base+"/notices")
+	for _, f := range change {
+		f(req)
 	}
 	res, err := x.browser.Do(req)
 	if err != nil {

@@ -70,7 +70,7 @@ func newRig(t *testing.T, change ...func(*Deps)) *rig {
 
 func (x *rig) start(change ...func(*Deps)) {
 	d := Deps{Pages: x.db, Log: slog.New(slog.NewJSONHandler(x.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		Limits: Limits{Handler: 10 * time.Second}, Expiry: 24 * time.Hour, Version: "test", Now: x.clock.now}
+		Limits: Limits{Handler: 10 * time.Second, Upload: time.Minute, UploadIdle: 5 * time.Second}, Expiry: 24 * time.Hour, Version: "test", Now: x.clock.now}
 	for _, f := range change {
 		f(&d)
 	}

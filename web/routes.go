@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"bongsu/db"
+	"bongsu/db/devicelist"
 )
 
 // kind says who may come, and how errors are answered.
@@ -32,6 +33,7 @@ type route struct {
 	quiet        bool  // asked for by a timer: it does not keep a session alive
 	once         bool  // doing it twice does more than doing it once
 	beforeSecond bool  // also for an admin who has to set up a second factor first
+	long         bool  // a file comes or goes, under limits of its own; the handler reads the body itself
 }
 
 // Who may do what. An admin may do all that the others may.
@@ -41,6 +43,9 @@ var (
 	support   = []db.Role{db.Support, db.Admin}
 	admins    = []db.Role{db.Admin}
 )
+
+// uploadLimit is for a list of devices as it comes, with room for the form around it.
+const uploadLimit = devicelist.MaxBytes + 1<<20
 
 // routes is the one routing table. What is not in it cannot be reached.
 func routes() []route {
@@ -76,6 +81,14 @@ func apiRoutes() []route {
 		{method: "GET", path: p + "/test-sends/{id}", kind: api, roles: anyone, handle: apiReadTestSend},
 		{method: "PUT", path: p + "/devices", kind: api, roles: operators, handle: apiPutDevices, bodyLimit: devicesBodyLimit},
 		{method: "GET", path: p + "/devices", kind: api, roles: support, handle: apiDevices},
+		{method: "GET", path: p + "/devices/export", kind: api, roles: admins, handle: apiDevicesCSV, long: true},
+		{method: "POST", path: p + "/imports", kind: api, roles: operators, handle: apiAcceptImport, long: true, bodyLimit: uploadLimit},
+		{method: "GET", path: p + "/imports", kind: api, roles: operators, handle: apiImports},
+		{method: "GET", path: p + "/imports/{id}", kind: api, roles: operators, handle: apiImport},
+		{method: "POST", path: p + "/imports/{id}/cancel", kind: api, roles: operators, handle: apiActOnImport((*db.DB).CancelImport)},
+		{method: "POST", path: p + "/imports/{id}/decline", kind: api, roles: operators, handle: apiActOnImport((*db.DB).DeclineImport)},
+		{method: "POST", path: p + "/imports/{id}/confirm", kind: api, roles: operators, handle: apiConfirmImport},
+		{method: "GET", path: p + "/imports/{id}/rejected", kind: api, roles: operators, handle: rejectedCSV, long: true},
 		{method: "GET", path: p + "/devices/{id}", kind: api, roles: support, handle: apiDevice},
 		{method: "DELETE", path: p + "/devices/{id}", kind: api, roles: support, handle: apiEraseDevice},
 		{method: "GET", path: p + "/devices/{id}/deliveries", kind: api, roles: support, handle: apiDeviceDeliveries},

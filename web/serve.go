@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"slices"
+	"time"
 )
 
 const defaultBodyLimit = 1 << 20
@@ -20,7 +21,7 @@ const statusClientLeft = 499
 // that every answer has, lets its route answer, and writes one line of log.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	st := &state{id: newRequestID(r.Header.Get("X-Request-Id")), started: s.now()}
-	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), stateKey{}, st), s.limits.Handler)
+	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), stateKey{}, st), s.lasts(r))
 	defer cancel()
 	r = r.WithContext(ctx)
 	rec := &recorder{ResponseWriter: w}
@@ -34,6 +35,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if st.err = s.dispatch(rec, r); st.err != nil {
 		s.fail(rec, r, st.err)
 	}
+}
+
+// lasts is how long r's answer may take.
+func (s *Server) lasts(r *http.Request) time.Duration {
+	h, _ := s.mux.Handler(r)
+	if b, ok := h.(bound); ok && b.rt.long {
+		return s.limits.Upload
+	}
+	return s.limits.Handler
 }
 
 // dispatch lets the matching route answer.
@@ -76,7 +86,7 @@ func (s *Server) run(rt *route, w *recorder, r *http.Request) error {
 		limit = defaultBodyLimit
 	}
 	r.Body = http.MaxBytesReader(w.ResponseWriter, r.Body, limit)
-	if rt.kind != api && r.Method == http.MethodPost {
+	if rt.kind != api && r.Method == http.MethodPost && !rt.long {
 		if err := readForm(r); err != nil {
 			return err
 		}

@@ -37,7 +37,9 @@ type Deps struct {
 
 // Limits bounds one request. The zero value is not usable.
 type Limits struct {
-	Handler time.Duration // from the request's header to its answer
+	Handler    time.Duration // from the request's header to its answer
+	Upload     time.Duration // the same, of a file that comes or goes
+	UploadIdle time.Duration // within one, without a byte
 }
 
 // Server is the HTTP side of the product. Its methods may be called by many
@@ -61,6 +63,8 @@ type Server struct {
 	secondForAdmins bool
 	http            *http.Server
 	draining        atomic.Bool
+	stopping        context.Context // ends when Shutdown begins
+	stop            context.CancelFunc
 	behind          sync.WaitGroup // acceptances that go on after their client left
 }
 
@@ -74,6 +78,7 @@ func New(d Deps) *Server {
 		guard:    newSignInGuard(d.Now), metrics: newMetrics(d.Version),
 		secondForAdmins: d.AdminsSecond,
 	}
+	s.stopping, s.stop = context.WithCancel(context.Background())
 	for _, rt := range routes() {
 		s.mux.Handle(rt.method+" "+rt.path, bound{s, rt})
 	}
@@ -102,6 +107,7 @@ func (s *Server) Serve(l net.Listener) error {
 // fails when ctx ends first.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.draining.Store(true)
+	s.stop()
 	err := s.http.Shutdown(ctx)
 	done := make(chan struct{})
 	go func() {

@@ -20,6 +20,9 @@ const (
 // row makes sense of a row's cells.
 func (x *Reader) row(rec record) Row {
 	row := Row{Number: rec.number, Cells: rec.cells}
+	for i, c := range row.Cells {
+		row.Cells[i] = unescape(c)
+	}
 	if rec.quotes {
 		row.say("", "", BadQuotes, "has text behind a closing quote: put a second quote before each quote within a cell")
 	}
@@ -58,7 +61,7 @@ func (row *Row) cell(column string, at int) string {
 	if at >= len(row.Cells) {
 		return ""
 	}
-	s := unescape(row.Cells[at])
+	s := row.Cells[at]
 	switch {
 	case len(s) > MaxCell:
 		row.say(column, Show(column, s), CellTooLong, fmt.Sprintf("has %d bytes: at most %d", len(s), MaxCell))

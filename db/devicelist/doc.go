@@ -46,7 +46,7 @@ type Head struct {
 // Row is one row of a list.
 type Row struct {
 	Number int64    // as a spreadsheet counts: the header is row 1
-	Cells  []string // as found
+	Cells  []string // as found, without the apostrophe before what looks like a formula
 
 	Token, Platform string
 	User            *string // nil where the column is absent; "" takes the person away

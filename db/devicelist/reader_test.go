@@ -176,8 +176,8 @@ func TestWriterAndReader(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, c := range got.Cells {
-			if unescape(c) != want[i] {
-				t.Errorf("%q came back as %q", want[i], unescape(c))
+			if c != want[i] {
+				t.Errorf("%q came back as %q", want[i], c)
 			}
 		}
 	}
@@ -228,7 +228,7 @@ func again(t *testing.T, cells []string) {
 		t.Fatal(err)
 	}
 	for i, c := range cells {
-		if got := unescape(r.Cells[i+1]); got != c {
+		if got := r.Cells[i+1]; got != c {
 			t.Fatalf("%q came back as %q", c, got)
 		}
 	}
