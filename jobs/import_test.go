@@ -239,7 +239,7 @@ func TestListThatCannotBeRead(t *testing.T) {
 	h := newHouse(t, pushsim.Config{})
 	h.process(h.takes)
 	i := h.ended(h.list("token,platform\na,ios\nb,\"web\n", db.ImportOptions{}))
-	if i.State != "failed" || *i.ErrorCode != "open_quote" || !strings.Contains(*i.ErrorMessage, "row 3") {
+	if i.State != "failed" || *i.ErrorCode != "quote_not_closed" || !strings.Contains(*i.ErrorMessage, "Row 3") {
 		t.Errorf("%+v", i)
 	}
 	if h.look("SELECT count(*)::text FROM device") != "0" {

@@ -172,13 +172,24 @@ func importRow(r devicelist.Row) db.ImportRow {
 		User: r.User, Tags: r.Tags, Consent: r.Consent, Installation: r.Installation}}
 	if len(r.Problems) > 0 {
 		p := r.Problems[0]
-		row.Reject = &db.ImportReject{Column: p.Column, Value: p.Value, Reason: p.Reason, Message: p.Message}
+		row.Reject = &db.ImportReject{Column: p.Column, Value: p.Value, Reason: string(p.Reason), Message: p.Message}
 		for _, p := range r.Problems[1:] {
 			row.Reject.Message += "; " + p.Column + " " + p.Message
 		}
 	}
-	row.Check(devicelist.Show)
+	row.Check(shown)
 	return row
+}
+
+// shown gives a cell as a page may show it: a token masked, anything else short.
+func shown(column, value string) string {
+	if column == devicelist.Token && value != "" {
+		return devicelist.Mask(value)
+	}
+	if chars := []rune(value); len(chars) > 80 {
+		return string(chars[:80]) + "…"
+	}
+	return value
 }
 
 // write brings all rows into the devices. A row that the database refuses, for a

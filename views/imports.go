@@ -232,8 +232,8 @@ func rejectText(reason string) string {
 	words := map[string]string{
 		"bad_token": "no token, or one that cannot be", "bad_platform": "no platform that is known", "bad_user": "a user that cannot be",
 		"bad_tags": "tags that cannot be", "bad_installation": "an installation that cannot be", "bad_consent": "consent in words that are not known",
-		"bad_quotes": "quotes in the wrong place", "too_many_cells": "more cells than columns", "cell_too_long": "a cell that is too long",
-		"not_utf8": "text that is not UTF-8", "control_character": "a control character", "refused": "refused by the database",
+		"bad_quotes": "quotes in the wrong place", "too_many_cells": "more cells than columns", "header_again": "the first row once more",
+		"zero_byte": "a zero byte", "control_character": "a control character", "refused": "refused by the database",
 	}
 	if w, ok := words[reason]; ok {
 		return w

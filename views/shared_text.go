@@ -1,6 +1,7 @@
 package views
 
 import (
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -70,8 +71,12 @@ func pagerWords() pagerText {
 	return pagerText{Label: "Pages", First: "« To the start", Next: "Older »"}
 }
 
-// upperFirst makes the first letter of a sentence a capital.
-func upperFirst(s string) string {
+// sentence begins with a capital and ends with a stop.
+func sentence(s string) string {
 	r, n := utf8.DecodeRuneInString(s)
-	return string(unicode.ToUpper(r)) + s[n:]
+	s = string(unicode.ToUpper(r)) + s[n:]
+	if strings.HasSuffix(s, ".") {
+		return s
+	}
+	return s + "."
 }

@@ -29,10 +29,12 @@ func (s *Server) stream(w http.ResponseWriter, name string, columns []string, mo
 			return err
 		}
 		for _, r := range rows {
-			out.Write(r)
+			if err := out.Write(r); err != nil {
+				return err // the reader has left
+			}
 		}
 		if err := out.Flush(); err != nil {
-			return err // the reader has left
+			return err
 		}
 		if rows, err = more(); err != nil {
 			s.log.Error("a file was cut off", "file", name, "error", err)
@@ -54,14 +56,13 @@ func rejectedCSV(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	after := int64(0)
-	return s.stream(w, "import-"+idText(id)+"-rejected.csv", append(i.Columns, "row", "rejected because"), func() ([][]string, error) {
+	return s.stream(w, "import-"+idText(id)+"-rejected.csv", append([]string{"row", "rejected because"}, i.Columns...), func() ([][]string, error) {
 		list, err := s.pages.ImportRejects(r.Context(), id, after, csvBatch)
 		var rows [][]string
 		for _, x := range list {
 			after = x.Row
-			cells := make([]string, max(len(i.Columns), len(x.Cells)))
-			copy(cells, x.Cells)
-			rows = append(rows, append(cells, strconv.FormatInt(x.Row, 10), strings.TrimSpace(x.Column+" "+x.Message)))
+			why := []string{strconv.FormatInt(x.Row, 10), strings.TrimSpace(x.Column + " " + x.Message)}
+			rows = append(rows, append(why, x.Cells...))
 		}
 		return rows, err
 	})
@@ -81,13 +82,12 @@ func devicesCSV(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	after := int64(0)
-	return s.stream(w, "bongsu-devices.csv", devicelist.Columns, func() ([][]string, error) {
+	return s.stream(w, "bongsu-devices.csv", devicelist.Columns(), func() ([][]string, error) {
 		list, err := s.pages.ExportDevices(r.Context(), f, after, csvBatch)
 		var rows [][]string
 		for _, d := range list {
 			after = d.ID
-			rows = append(rows, []string{d.Token, d.Platform, textOf(d.Person), strings.Join(d.Tags, "|"),
-				strconv.FormatBool(d.Consent), textOf(d.Installation)})
+			rows = append(rows, devicelist.Cells(d.Token, d.Platform, d.Person, d.Tags, d.Consent, d.Installation))
 		}
 		return rows, err
 	})

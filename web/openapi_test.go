@@ -25,6 +25,7 @@ type document struct {
 // theDocument is openapi.yaml, checked as a document.
 var theDocument = sync.OnceValues(func() (document, error) {
 	openapi3filter.RegisterBodyDecoder("application/problem+json", openapi3filter.JSONBodyDecoder)
+	openapi3filter.RegisterBodyDecoder("text/csv", openapi3filter.FileBodyDecoder)
 	doc, err := openapi3.NewLoader().LoadFromData(openAPI)
 	if err != nil {
 		return document{}, err
@@ -43,6 +44,9 @@ func conflicts(method, path, body string, a answer) error {
 	req := httptest.NewRequest(method, path, strings.NewReader(body))
 	if body != "" {
 		req.Header.Set("Content-Type", "application/json")
+		if !strings.ContainsAny(body[:1], "{[") {
+			req.Header.Set("Content-Type", "text/csv")
+		}
 	}
 	route, params, err := d.router.FindRoute(req)
 	if err != nil {

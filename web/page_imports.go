@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"bongsu/db"
 	"bongsu/db/devicelist"
@@ -115,7 +116,7 @@ func uploadWrong(err error) (string, bool) {
 	text := ""
 	for _, f := range invalid.Fields {
 		if f.Field == "file" {
-			text += upper(f.Message) + ". "
+			text += sentence(f.Message) + " "
 			continue
 		}
 		text += upper(f.Field) + " " + f.Message + ". "
@@ -123,8 +124,16 @@ func uploadWrong(err error) (string, bool) {
 	return text, true
 }
 
+// sentence makes a sentence of what may be one already.
+func sentence(s string) string {
+	if s = upper(s); strings.HasSuffix(s, ".") {
+		return s
+	}
+	return s + "."
+}
+
 func importTemplate(s *Server, w http.ResponseWriter, _ *http.Request) error {
-	return s.stream(w, "bongsu-template.csv", devicelist.Columns, func() ([][]string, error) { return nil, nil })
+	return s.stream(w, "bongsu-template.csv", devicelist.Columns(), func() ([][]string, error) { return nil, nil })
 }
 
 func exportPage(s *Server, w http.ResponseWriter, r *http.Request) error {

@@ -140,15 +140,7 @@ func (u *upload) keep(r *http.Request, body io.Reader) error {
 	control, hash := http.NewResponseController(u.w), sha256.New()
 	part := make([]byte, db.ChunkSize)
 	for ended := false; !ended; {
-		now := time.Now()
-		if err := errors.Join(control.SetReadDeadline(now.Add(u.s.limits.UploadIdle)),
-			control.SetWriteDeadline(now.Add(u.s.limits.UploadIdle+u.s.limits.Handler))); err != nil {
-			return err
-		}
-		if u.s.stopping.Err() != nil {
-			return errStopping
-		}
-		n, err := io.ReadFull(body, part)
+		n, err := io.ReadFull(moving{u, body, control}, part)
 		ended = errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) && isOver(body)
 		if err != nil && !ended {
 			return u.broken(err)
@@ -171,6 +163,24 @@ func (u *upload) keep(r *http.Request, body io.Reader) error {
 	}
 	hash.Sum(u.file.SHA256[:0])
 	return nil
+}
+
+// moving reads a body that has to move: before each read its limit is pushed on.
+type moving struct {
+	u       *upload
+	body    io.Reader
+	control *http.ResponseController
+}
+
+func (m moving) Read(p []byte) (int, error) {
+	now, l := time.Now(), m.u.s.limits
+	if err := errors.Join(m.control.SetReadDeadline(now.Add(l.UploadIdle)), m.control.SetWriteDeadline(now.Add(l.UploadIdle+l.Handler))); err != nil {
+		return 0, err
+	}
+	if m.u.s.stopping.Err() != nil {
+		return 0, errStopping
+	}
+	return m.body.Read(p)
 }
 
 // isOver says whether a body came to its end. A last part that is shorter than the
@@ -239,6 +249,9 @@ func cutError(err error) error {
 func (u *upload) drop(r *http.Request, why error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), u.s.limits.Handler)
 	defer cancel()
+	if errors.Is(why, errStopping) { // the rest of the body is not waited for
+		_ = http.NewResponseController(u.w).SetReadDeadline(time.Now())
+	}
 	attrs := []any{"actor", u.by.ID, "request_id", requestIDOf(r), "bytes", u.file.Size, "why", why}
 	if u.id == 0 {
 		u.s.log.InfoContext(ctx, "a file was not taken", attrs...)

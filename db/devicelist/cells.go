@@ -1,128 +1,196 @@
 package devicelist
 
 import (
-	"fmt"
+	"bytes"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// Reasons of a row that is not well formed.
-const (
-	BadQuotes    = "bad_quotes"
-	TooManyCells = "too_many_cells"
-	CellTooLong  = "cell_too_long"
-	NotUTF8      = "not_utf8"
-	ControlChar  = "control_character"
-	BadConsent   = "bad_consent"
-)
+// places says at which cell of a row each column stands; -1: nowhere.
+type places struct {
+	token, platform, user, tags, consent, installation int
+	columns                                            int
+}
 
-// row makes sense of a row's cells.
-func (x *Reader) row(rec record) Row {
-	row := Row{Number: rec.number, Cells: rec.cells}
-	for i, c := range row.Cells {
-		row.Cells[i] = unescape(c)
-	}
-	if rec.quotes {
-		row.say("", "", BadQuotes, "has text behind a closing quote: put a second quote before each quote within a cell")
-	}
-	if n := len(x.head.Columns); len(rec.cells) > n && !(record{cells: rec.cells[n:]}).blank() {
-		row.say("", "", TooManyCells, fmt.Sprintf("has %d cells, and the first row names %d columns: a delimiter within a cell needs quotes around the cell", len(rec.cells), n))
-	}
-	c := x.columns
-	row.Token = strings.TrimSpace(row.cell("token", c.token))
-	row.Platform = strings.ToLower(strings.TrimSpace(row.cell("platform", c.platform)))
-	if c.user >= 0 {
-		user := strings.TrimSpace(row.cell("user", c.user))
-		row.User = &user
-	}
-	if c.tags >= 0 {
-		tags := splitTags(row.cell("tags", c.tags))
-		row.Tags = &tags
-	}
-	if c.installation >= 0 {
-		if s := strings.TrimSpace(row.cell("installation", c.installation)); s != "" {
-			row.Installation = &s
+func placesOf(names []string) places {
+	at := func(column string) int {
+		for i, n := range names {
+			if columnName(n) == column {
+				return i
+			}
 		}
+		return -1
 	}
-	if c.consent >= 0 {
-		row.consent(row.cell("consent", c.consent))
+	return places{at(Token), at(Platform), at(User), at(Tags), at(Consent), at(Installation), len(names)}
+}
+
+// column gives the name of the column at cell i, or "" where it is not read.
+func (p places) column(i int) string {
+	switch i {
+	case p.token:
+		return Token
+	case p.platform:
+		return Platform
+	case p.user:
+		return User
+	case p.tags:
+		return Tags
+	case p.consent:
+		return Consent
+	case p.installation:
+		return Installation
+	default:
+		return ""
 	}
+}
+
+// checkText says whether the record is valid text.
+func (s *scanner) checkText() error {
+	if s.flags&high != 0 && !utf8.Valid(s.rec) {
+		return errEncoding(s.row, s.encoding)
+	}
+	return nil
+}
+
+// blank says whether all cells are empty or spaces.
+func (s *scanner) blank() bool {
+	start := 0
+	for _, end := range s.ends {
+		if len(bytes.TrimSpace(s.rec[start:end])) > 0 {
+			return false
+		}
+		start = end + 1
+	}
+	return true
+}
+
+// cells cuts text, which is rec, into the record's cells.
+func (s *scanner) cells(text string) []string {
+	cells := make([]string, len(s.ends))
+	start := 0
+	for i, end := range s.ends {
+		cells[i] = unguard(text[start:end])
+		start = end + 1
+	}
+	return cells
+}
+
+// values is what a row's pointers point to, in one piece.
+type values struct {
+	user, installation string
+	tags               []string
+	consent            bool
+}
+
+// row gives the record that the scanner holds.
+func (r *Reader) row() Row {
+	cells := r.scan.cells(string(r.scan.rec))
+	row := Row{Number: r.scan.row, Cells: cells}
+	at := r.at
+	v := new(values)
+	row.Token = strings.TrimSpace(cell(cells, at.token))
+	row.Platform = strings.ToLower(strings.TrimSpace(cell(cells, at.platform)))
+	if at.user >= 0 {
+		v.user = strings.TrimSpace(cell(cells, at.user))
+		row.User = &v.user
+	}
+	if v.installation = cell(cells, at.installation); strings.TrimSpace(v.installation) != "" {
+		row.Installation = &v.installation
+	}
+	if at.tags >= 0 {
+		v.tags = splitTags(cell(cells, at.tags))
+		row.Tags = &v.tags
+	}
+	word := strings.TrimSpace(cell(cells, at.consent))
+	yes, ok := consentOf(word)
+	if ok {
+		v.consent = yes
+		row.Consent = &v.consent
+	}
+	row.Problems = r.problems(row, word, ok || word == "")
 	return row
 }
 
-func (row *Row) say(column, value, reason, message string) {
-	row.Problems = append(row.Problems, Problem{Column: column, Value: value, Reason: reason, Message: message})
-}
-
-// cell gives the text of a cell, "" where the row ends before it, and notes what
-// is wrong with it.
-func (row *Row) cell(column string, at int) string {
-	if at >= len(row.Cells) {
+// cell gives cell i, "" where the column is absent or the row too short for it.
+func cell(cells []string, i int) string {
+	if i < 0 || i >= len(cells) {
 		return ""
 	}
-	s := row.Cells[at]
-	switch {
-	case len(s) > MaxCell:
-		row.say(column, Show(column, s), CellTooLong, fmt.Sprintf("has %d bytes: at most %d", len(s), MaxCell))
-		return ""
-	case !utf8.ValidString(s):
-		row.say(column, Show(column, s), NotUTF8, "is not UTF-8 text: save the list as CSV UTF-8")
-		return ""
-	}
-	if i := strings.IndexFunc(s, controls); i >= 0 {
-		r, _ := utf8.DecodeRuneInString(s[i:])
-		row.say(column, Show(column, s), ControlChar, fmt.Sprintf("holds the control character U+%04X: take it out", r))
-	}
-	return s
+	return cells[i]
 }
 
-// controls says whether a character has no place in a cell. White space at the
-// ends is taken off, and what stands within is the field's to judge.
-func controls(r rune) bool {
-	return unicode.IsControl(r) && r != '\t' && r != '\n' && r != '\r'
-}
-
-// splitTags takes "vip|gold" apart. Empty parts do not count.
-func splitTags(s string) []string {
-	tags := []string{}
-	for part := range strings.SplitSeq(s, "|") {
-		if part = strings.TrimSpace(part); part != "" {
-			tags = append(tags, part)
+// splitTags cuts a cell such as a|b. What is empty between two lines is none.
+func splitTags(cell string) []string {
+	if strings.TrimSpace(cell) == "" {
+		return []string{}
+	}
+	tags := make([]string, 0, strings.Count(cell, "|")+1)
+	for tag := range strings.SplitSeq(cell, "|") {
+		if tag = strings.TrimSpace(tag); tag != "" {
+			tags = append(tags, tag)
 		}
 	}
 	return tags
 }
 
-// consent reads the words for yes and no. An empty cell says nothing.
-func (row *Row) consent(cell string) {
-	yes, no := true, false
-	switch strings.ToLower(strings.TrimSpace(cell)) {
-	case "":
-	case "true", "yes", "y", "1", "t":
-		row.Consent = &yes
-	case "false", "no", "n", "0", "f":
-		row.Consent = &no
-	default:
-		row.say("consent", Show("consent", cell), BadConsent, "must be true or false, yes or no, 1 or 0, or empty")
+// consentOf understands the words for yes and no, in any case.
+func consentOf(word string) (yes, ok bool) {
+	for _, w := range [...]string{"true", "yes", "1", "y"} {
+		if strings.EqualFold(word, w) {
+			return true, true
+		}
 	}
+	for _, w := range [...]string{"false", "no", "0", "n"} {
+		if strings.EqualFold(word, w) {
+			return false, true
+		}
+	}
+	return false, false
 }
 
-// Show gives a cell as a page or a log may show it: shortened, without control
-// characters, and masked where it is a token.
-func Show(column, value string) string {
-	value = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return '\uFFFD'
-		}
-		return r
-	}, strings.ToValidUTF8(value, "\uFFFD"))
-	if column == "token" {
-		chars := []rune(value)
-		if len(chars) <= 8 {
-			return strings.Repeat("•", len(chars))
-		}
-		return string(chars[:4]) + "…" + string(chars[len(chars)-2:])
+// problems says what is wrong with the form of the row. Where the cells are not
+// told apart for certain, nothing is said of what they hold.
+func (r *Reader) problems(row Row, consent string, consentOK bool) (bad []Problem) {
+	s := r.scan
+	if s.broken >= 0 {
+		return []Problem{{Column: r.at.column(s.broken), Reason: BadQuotes, Message: textBroken(s.broken)}}
 	}
-	return shorten(value, 80)
+	if n := len(row.Cells); n > r.at.columns {
+		return []Problem{{Reason: TooManyCells, Message: textTooMany(n, r.at.columns, r.head.Delimiter)}}
+	}
+	for _, i := range s.bare {
+		if c := r.at.column(i); c != "" {
+			bad = append(bad, Problem{Column: c, Value: shown(c, row.Cells[i]), Reason: BadQuotes, Message: textBare()})
+		}
+	}
+	if s.flags&(control|zero|high) != 0 {
+		bad = append(bad, r.characters(row)...)
+	}
+	if !consentOK {
+		bad = append(bad, Problem{Column: Consent, Value: shown(Consent, consent), Reason: BadConsent, Message: textConsent()})
+	}
+	if row.Platform == Platform && columnName(row.Token) == Token {
+		bad = append(bad, Problem{Reason: HeaderAgain, Message: textHeaderAgain()})
+	}
+	return bad
+}
+
+// characters looks for zero bytes in all cells and for control characters in
+// those that are read.
+func (r *Reader) characters(row Row) (bad []Problem) {
+	for i, c := range row.Cells {
+		column := r.at.column(i)
+		value := c
+		if column != Installation {
+			value = strings.TrimSpace(c)
+		}
+		switch {
+		case strings.IndexByte(c, 0) >= 0:
+			bad = append(bad, Problem{Column: column, Value: shown(column, c), Reason: ZeroByte, Message: textZero(i)})
+		case column != "" && strings.ContainsFunc(value, unicode.IsControl):
+			bad = append(bad, Problem{Column: column, Value: shown(column, value), Reason: ControlCharacter, Message: textControl()})
+		}
+	}
+	return bad
 }

@@ -1,201 +1,232 @@
-package devicelist
+package devicelist_test
 
 import (
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"testing"
 	"unicode/utf16"
+
+	"github.com/google/go-cmp/cmp"
+
+	"bongsu/db/devicelist"
 )
 
-// want is what a list comes to: its rows as token/platform/user/tags/consent/
-// installation, the rows with problems as number:column:reason, and how it ends.
-type want struct {
-	rows     []string
-	problems []string
-	err      string // code of the FormatError; "" for none
-	at       int64  // its row
-	says     string // a part of its message
-	head     string // encoding, delimiter, further columns
+// odd is a file as the world makes them, and what has to come of it.
+type odd struct {
+	name string
+	file string
+	head string   // encoding, delimiter, gz; "": utf-8 ,
+	rows []string // number token platform user tags consent installation; absent: -, empty: ""
+	bad  []string // number column reason
+	code string   // of the *FormatError
+	row  int64    // of the *FormatError
+	says string   // part of its message
 }
 
-func packed(s string) string {
+// flat tells a row in one line.
+func flat(r devicelist.Row) string {
+	var b strings.Builder
+	word := func(s *string) string {
+		switch {
+		case s == nil:
+			return "-"
+		case *s == "":
+			return `""`
+		default:
+			return *s
+		}
+	}
+	b.WriteString(strings.Join([]string{number(r.Number), word(&r.Token), word(&r.Platform), word(r.User)}, " "))
+	switch {
+	case r.Tags == nil:
+		b.WriteString(" -")
+	default:
+		b.WriteString(" [" + strings.Join(*r.Tags, "|") + "]")
+	}
+	switch {
+	case r.Consent == nil:
+		b.WriteString(" -")
+	case *r.Consent:
+		b.WriteString(" yes")
+	default:
+		b.WriteString(" no")
+	}
+	return b.String() + " " + word(r.Installation)
+}
+
+func number(n int64) string {
+	var digits []byte
+	for ; n > 0; n /= 10 {
+		digits = append([]byte{byte('0' + n%10)}, digits...)
+	}
+	return string(digits)
+}
+
+// read reads a file to its end or its fault.
+func read(t *testing.T, file io.Reader) (head devicelist.Head, good, bad []string, fault *devicelist.FormatError) {
+	t.Helper()
+	r, err := devicelist.NewReader(file)
+	for err == nil {
+		if head.Columns == nil {
+			head = r.Head()
+		}
+		var row devicelist.Row
+		if row, err = r.Next(); err != nil {
+			break
+		}
+		if len(row.Problems) == 0 {
+			good = append(good, flat(row))
+		}
+		for _, p := range row.Problems {
+			if p.Message == "" {
+				t.Errorf("row %d: %s says nothing", row.Number, p.Reason)
+			}
+			bad = append(bad, strings.Join([]string{number(row.Number), p.Column, string(p.Reason)}, " "))
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return head, good, bad, nil
+	}
+	if !errors.As(err, &fault) {
+		t.Fatalf("neither the end nor a fault of the file: %v", err)
+	}
+	return head, good, bad, fault
+}
+
+func utf16Of(order binary.AppendByteOrder, mark bool, text string) string {
+	var out []byte
+	if mark {
+		out = order.AppendUint16(out, 0xFEFF)
+	}
+	for _, u := range utf16.Encode([]rune(text)) {
+		out = order.AppendUint16(out, u)
+	}
+	return string(out)
+}
+
+func gz(text string) string {
 	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	_, _ = w.Write([]byte(s))
-	_ = w.Close()
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(text))
+	_ = z.Close()
 	return b.String()
 }
 
-// damaged turns the checksum at the end over.
-func damaged(s string) string {
-	raw := []byte(s)
-	raw[len(raw)-6] ^= 0xff
-	return string(raw)
+const (
+	bom    = "\xEF\xBB\xBF"
+	plain  = "token,platform\na-1,web\na-2,ios\n"
+	rtl    = "\u05d0\u05d1\u05d2" // Hebrew
+	nfd    = "Zoe\u0308"
+	nfc    = "Zo\u00eb"
+	korean = "김봉수"
+)
+
+var plainRows = []string{"2 a-1 web - - - -", "3 a-2 ios - - - -"}
+
+// corpus has the encodings, delimiters and programs; corpusOdd the rest.
+func corpus() []odd {
+	le, be := binary.LittleEndian, binary.BigEndian
+	full := "token,platform,user,tags,consent,installation\na-1,web," + korean + ",a|b,true,i-1\n"
+	fullRows := []string{"2 a-1 web " + korean + " [a|b] yes i-1"}
+	tabs := strings.ReplaceAll(full, ",", "\t")
+	return []odd{
+		{name: "UTF-8", file: plain, rows: plainRows},
+		{name: "UTF-8 with a mark", file: bom + plain, rows: plainRows},
+		{name: "UTF-8 with two marks", file: bom + bom + plain, rows: plainRows},
+		{name: "UTF-16 LE with a mark", file: utf16Of(le, true, full), head: "UTF-16LE ,", rows: fullRows},
+		{name: "UTF-16 BE with a mark", file: utf16Of(be, true, full), head: "UTF-16BE ,", rows: fullRows},
+		{name: "UTF-16 LE without", file: utf16Of(le, false, full), head: "UTF-16LE ,", rows: fullRows},
+		{name: "UTF-16 BE without", file: utf16Of(be, false, full), head: "UTF-16BE ,", rows: fullRows},
+		{name: "UTF-16 beyond the first plane", file: utf16Of(le, true, "token,platform,user\na-1,web,😀\n"), head: "UTF-16LE ,", rows: []string{"2 a-1 web 😀 - - -"}},
+		{name: "UTF-16 cut within a character", file: utf16Of(le, true, plain) + "a", head: "UTF-16LE ,", rows: plainRows, code: "bad_encoding", row: 4, says: "not valid UTF-16LE"},
+		{name: "UTF-16 with half a pair", file: utf16Of(le, true, "token,platform,user\na-1,web,") + "\x3D\xD8" + utf16Of(le, false, "x\n"), head: "UTF-16LE ,", code: "bad_encoding", row: 2, says: "not valid UTF-16LE"},
+		{name: "UTF-16 that ends with half a pair", file: utf16Of(be, true, "token,platform,user\na-1,web,") + "\xD8\x3D", head: "UTF-16BE ,", code: "bad_encoding", row: 2, says: "not valid UTF-16BE"},
+		{name: "UTF-32", file: "\xFF\xFE\x00\x00t\x00\x00\x00", code: "bad_encoding", says: "UTF-32"},
+		{name: "Windows-1252", file: "token,platform,user\na-1,web,Ana\na-2,web,J\xFCrgen\na-3,web,Bo\n", rows: []string{"2 a-1 web Ana - - -"}, code: "bad_encoding", row: 3, says: "Row 3: it holds bytes that are not valid UTF-8. Save the file as CSV UTF-8"},
+		{name: "Windows-1252 in a further column", file: "token,platform,city\na-1,web,M\xFCnchen\n", code: "bad_encoding", row: 2, says: "Row 2"},
+		{name: "CP949 in the header", file: "token,platform,\xC0\xCC\xB8\xA7\na-1,web,x\n", code: "bad_encoding", row: 1, says: "Row 1"},
+		{name: "a character cut by a cell's end", file: "token,platform,user,note\na-1,web,\xC3,\xA4\n", code: "bad_encoding", row: 2, says: "Row 2"},
+
+		{name: "semicolons", file: strings.ReplaceAll(plain, ",", ";"), head: "UTF-8 ;", rows: plainRows},
+		{name: "tabs", file: tabs, head: "UTF-8 tab", rows: fullRows},
+		{name: "semicolons and commas in names", file: "token;platform;\"a,b,c,d,e\"\na-1;web;x\n", head: "UTF-8 ;", rows: []string{"2 a-1 web - - - -"}},
+		{name: "a name full of other columns", file: "token,platform,\"x;user;tags;consent;y\"\na-1,web,x\n", rows: []string{"2 a-1 web - - - -"}},
+		{name: "a line that names the delimiter", file: "sep=;\r\ntoken;platform\r\na-1;web\r\n", head: "UTF-8 ;", rows: []string{"2 a-1 web - - - -"}},
+
+		{name: "Excel, CSV UTF-8 of Germany", file: bom + "token;platform;user\r\na-1;web;\"Meier; Jan\"\r\n;;\r\n", head: "UTF-8 ;", rows: []string{"2 a-1 web Meier; Jan - - -"}},
+		{name: "Excel, Unicode text", file: utf16Of(le, true, strings.ReplaceAll(tabs, "\n", "\r\n")), head: "UTF-16LE tab", rows: fullRows},
+		{name: "Excel, wide empty cells", file: "token,platform,,\r\na-1,web,,\r\n,,,\r\n", rows: []string{"2 a-1 web - - - -"}},
+		{name: "LibreOffice, all text quoted", file: "\"token\",\"platform\",\"consent\"\n\"a-1\",\"web\",\"TRUE\"\n", rows: []string{"2 a-1 web - - yes -"}},
+		{name: "Google Sheets, no last line end", file: "token,platform,user\r\na-1,web,\"Ana \"\"A\"\" B\"", rows: []string{"2 a-1 web Ana \"A\" B - - -"}},
+		{name: "Google Sheets, tabs with a bare quote in a further column", file: "token\tplatform\tnote\na-1\tweb\t5\" glass\n", head: "UTF-8 tab", rows: []string{"2 a-1 web - - - -"}},
+		{name: "Numbers, a table's name on top", file: "Devices,,\ntoken,platform,user\na-1,web,Ana\n", code: "no_header", row: 1, says: "the one name \"devices\", and none of the columns"},
+		{name: "Numbers", file: "token;platform;consent\r\na-1;web;1\r\n", head: "UTF-8 ;", rows: []string{"2 a-1 web - - yes -"}},
+		{name: "pandas with its index", file: ",token,platform\n0,a-1,web\n", rows: []string{"2 a-1 web - - - -"}},
+		{name: "psql", file: "token,platform,tags,consent\na-1,web,,t\n", bad: []string{"2 consent bad_consent"}},
+
+		{name: "gzip", file: gz(plain), head: "UTF-8 , gz", rows: plainRows},
+		{name: "gzip of UTF-16", file: gz(utf16Of(le, true, plain)), head: "UTF-16LE , gz", rows: plainRows},
+		{name: "gzip in two members", file: gz(plain) + gz("a-3,web\n"), head: "UTF-8 , gz", rows: append(plainRows[:2:2], "4 a-3 web - - - -")},
+		{name: "gzip cut in its header", file: gz(plain)[:5], code: "damaged_gzip", says: "cut off or damaged before its first row"},
+		{name: "gzip cut at its end", file: gz(plain)[:len(gz(plain))-6], head: "UTF-8 , gz", rows: plainRows, code: "damaged_gzip", row: 3, says: "after row 3"},
+		{name: "gzip with a wrong sum", file: gz(plain)[:len(gz(plain))-8] + "12345678", head: "UTF-8 , gz", rows: plainRows, code: "damaged_gzip", row: 3, says: "after row 3"},
+		{name: "gzip twice", file: gz(gz(plain)), code: "packed", says: "twice"},
+		{name: "gzip of nothing", file: gz(""), code: "empty", says: "The file is empty"},
+		{name: "gzip of a spreadsheet", file: gz("PK\x03\x04rest"), code: "spreadsheet", says: "save it as CSV UTF-8"},
+	}
 }
 
-func inUTF16(s string, order binary.ByteOrder, mark bool) string {
-	units := utf16.Encode([]rune(s))
-	if mark {
-		units = append([]uint16{0xfeff}, units...)
+func (o odd) wantHead() string {
+	if o.head == "" {
+		return "UTF-8 ,"
 	}
-	raw := make([]byte, 2*len(units))
-	for i, u := range units {
-		order.PutUint16(raw[2*i:], u)
-	}
-	return string(raw)
+	return o.head
 }
 
-// shape writes a row for comparison: nil fields as ~.
-func shape(r Row) string {
-	text := func(s *string) string {
-		if s == nil {
-			return "~"
-		}
-		return *s
+func headLine(h devicelist.Head) string {
+	line := h.Encoding + " " + strings.ReplaceAll(string(h.Delimiter), "\t", "tab")
+	if h.Gzip {
+		line += " gz"
 	}
-	tags, consent := "~", "~"
-	if r.Tags != nil {
-		tags = strings.Join(*r.Tags, "+")
-	}
-	if r.Consent != nil {
-		consent = fmt.Sprint(*r.Consent)
-	}
-	return fmt.Sprintf("%d %s/%s/%s/%s/%s/%s", r.Number, r.Token, r.Platform, text(r.User), tags, consent, text(r.Installation))
-}
-
-const full = "token,platform,user,tags,consent,installation\n"
-
-var corpus = map[string]struct {
-	file string
-	want want
-}{
-	"plain":               {"token,platform\na,ios\nb,web\n", want{rows: []string{"2 a/ios/~/~/~/~", "3 b/web/~/~/~/~"}, head: "UTF-8 ,"}},
-	"all columns":         {full + "a,ios,kim,vip|gold,true,i1\n", want{rows: []string{"2 a/ios/kim/vip+gold/true/i1"}}},
-	"any order and case":  {"User, PLATFORM ,Token\nkim,IOS,a\n", want{rows: []string{"2 a/ios/kim/~/~/~"}}},
-	"further columns":     {"token,name,platform,note\na,Kim,ios,x\n", want{rows: []string{"2 a/ios/~/~/~/~"}, head: "UTF-8 , name note"}},
-	"unnamed column":      {"token,,platform\na,x,ios\n", want{rows: []string{"2 a/ios/~/~/~/~"}, head: "UTF-8 ,"}},
-	"semicolon":           {"token;platform;tags\na;ios;x|y,z\n", want{rows: []string{"2 a/ios/~/x+y,z/~/~"}, head: "UTF-8 ;"}},
-	"tab":                 {"token\tplatform\na\tios\n", want{rows: []string{"2 a/ios/~/~/~/~"}, head: "UTF-8 \t"}},
-	"sep line of Excel":   {"sep=;\r\ntoken;platform\r\na;ios\r\n", want{rows: []string{"3 a/ios/~/~/~/~"}, head: "UTF-8 ;"}},
-	"delimiter in quotes": {"\"token\",\"platform\",\"a;b;c;d\"\na,ios,x\n", want{rows: []string{"2 a/ios/~/~/~/~"}, head: "UTF-8 , a;b;c;d"}},
-	"CR LF":               {"token,platform\r\na,ios\r\nb,web\r\n", want{rows: []string{"2 a/ios/~/~/~/~", "3 b/web/~/~/~/~"}}},
-	"CR alone":            {"token,platform\ra,ios\rb,web", want{rows: []string{"2 a/ios/~/~/~/~", "3 b/web/~/~/~/~"}}},
-	"mixed line ends":     {"token,platform\na,ios\r\nb,web\rc,web\n\rd,ios", want{rows: []string{"2 a/ios/~/~/~/~", "3 b/web/~/~/~/~", "4 c/web/~/~/~/~", "6 d/ios/~/~/~/~"}}},
-	"no last newline":     {"token,platform\na,ios", want{rows: []string{"2 a/ios/~/~/~/~"}}},
-	"header only":         {"token,platform\n", want{}},
-	"header, no newline":  {"token,platform", want{}},
-	"blank rows":          {"\n\ntoken,platform\n\na,ios\n,,\n;\nb,web\n", want{rows: []string{"5 a/ios/~/~/~/~", "7 ;//~/~/~/~", "8 b/web/~/~/~/~"}}},
-	"BOM":                 {"\ufefftoken,platform\na,ios\n", want{rows: []string{"2 a/ios/~/~/~/~"}}},
-	"Excel CSV UTF-8":     {"\ufefftoken;platform;user\r\na;ios;김\r\n", want{rows: []string{"2 a/ios/김/~/~/~"}, head: "UTF-8 ;"}},
-	"Excel Unicode text":  {inUTF16("token\tplatform\tuser\r\na\tios\t김\r\n", binary.LittleEndian, true), want{rows: []string{"2 a/ios/김/~/~/~"}, head: "UTF-16LE \t"}},
-	"UTF-16BE":            {inUTF16("token,platform\na,ios\n", binary.BigEndian, true), want{rows: []string{"2 a/ios/~/~/~/~"}, head: "UTF-16BE ,"}},
-	"UTF-16LE, no BOM":    {inUTF16("token,platform\na,ios\n", binary.LittleEndian, false), want{rows: []string{"2 a/ios/~/~/~/~"}, head: "UTF-16LE ,"}},
-	"UTF-16BE, no BOM":    {inUTF16("token,platform\na,ios\n", binary.BigEndian, false), want{rows: []string{"2 a/ios/~/~/~/~"}, head: "UTF-16BE ,"}},
-	"LibreOffice":         {"\"token\",\"platform\",\"user\"\n\"a\",\"ios\",\"kim \"\"the one\"\"\"\n", want{rows: []string{"2 a/ios/kim \"the one\"/~/~/~"}}},
-	"Google Sheets":       {"token,platform,consent\r\na,ios,TRUE\r\nb,web,FALSE", want{rows: []string{"2 a/ios/~/~/true/~", "3 b/web/~/~/false/~"}}},
-	"Numbers":             {"token;platform;consent\r\na;ios;yes\r\nb;web;\r\n", want{rows: []string{"2 a/ios/~/~/true/~", "3 b/web/~/~/~/~"}}},
-	"quoted line breaks":  {"token,platform,user\na,ios,\"kim\r\nlee\"\nb,web,x\n", want{rows: []string{"2 a/ios/kim\r\nlee/~/~/~", "3 b/web/x/~/~/~"}}},
-	"quote within a cell": {"token,platform,user\na,ios,5\" wide\n", want{rows: []string{"2 a/ios/5\" wide/~/~/~"}}},
-	"empty quotes":        {"token,platform,user\na,ios,\"\"\n", want{rows: []string{"2 a/ios//~/~/~"}}},
-	"text behind a quote": {"token,platform,user\na,ios,\"kim\" x\nb,web,y\n", want{rows: []string{"2 a/ios/kim x/~/~/~", "3 b/web/y/~/~/~"}, problems: []string{"2::bad_quotes"}}},
-	"open quote":          {"token,platform\na,ios\nb,\"web\nc,ios\n", want{rows: []string{"2 a/ios/~/~/~/~"}, err: "open_quote", at: 3, says: "row 3 opens a quote"}},
-	"quote open for long": {"token,platform\n\"" + strings.Repeat("x", MaxRecord+10), want{err: "open_quote", at: 2, says: "not closed within 1024 KiB"}},
-	"endless row":         {"token,platform\n" + strings.Repeat("x", MaxRecord+10), want{err: "row_too_long", at: 2, says: "line ends are missing"}},
-	"huge cell":           {"token,platform,user\na,ios," + strings.Repeat("x", MaxCell+1) + "\nb,web,y\n", want{rows: []string{"2 a/ios//~/~/~", "3 b/web/y/~/~/~"}, problems: []string{"2:user:cell_too_long"}}},
-	"NUL":                 {"token,platform\na\x00b,ios\n", want{rows: []string{"2 a\x00b/ios/~/~/~/~"}, problems: []string{"2:token:control_character"}}},
-	"escape character":    {"token,platform,user\na,ios,\x1b[31m\n", want{rows: []string{"2 a/ios/\x1b[31m/~/~/~"}, problems: []string{"2:user:control_character"}}},
-	"NUL elsewhere":       {"token,platform,note\na,ios,\x00\n", want{rows: []string{"2 a/ios/~/~/~/~"}}},
-	"Latin-1":             {"token,platform,user\na,ios,J\xfcrgen\nb,web,x\n", want{rows: []string{"2 a/ios//~/~/~", "3 b/web/x/~/~/~"}, problems: []string{"2:user:not_utf8"}}},
-	"Latin-1 header":      {"token,platform,gr\xfc\xdfe\n", want{err: "not_utf8", at: 1}},
-	"right to left":       {"token,platform,user,tags\na,ios,דנה כהן,שלום|سلام\n", want{rows: []string{"2 a/ios/דנה כהן/שלום+سلام/~/~"}}},
-	"NFD":                 {"token,platform,user\na,ios,\u1100\u1161\n", want{rows: []string{"2 a/ios/\u1100\u1161/~/~/~"}}},
-	"spaces":              {"token,platform,tags\n  a\t, iOS , vip | gold ||\n", want{rows: []string{"2 a/ios/~/vip+gold/~/~"}}},
-	"formula cells":       {"token,platform,user\n'=1+1,ios,'@kim\n''-x,web,'kim\n", want{rows: []string{"2 =1+1/ios/@kim/~/~/~", "3 '-x/web/'kim/~/~/~"}}},
-	"too few cells":       {full + "a,ios\n", want{rows: []string{"2 a/ios///~/~"}}},
-	"too many cells":      {"token,platform\na,ios,x\nb,web,,\n", want{rows: []string{"2 a/ios/~/~/~/~", "3 b/web/~/~/~/~"}, problems: []string{"2::too_many_cells"}}},
-	"consent words":       {"token,platform,consent\na,ios,Yes\nb,ios,N\nc,ios,1\nd,ios,0\ne,ios,maybe\n", want{rows: []string{"2 a/ios/~/~/true/~", "3 b/ios/~/~/false/~", "4 c/ios/~/~/true/~", "5 d/ios/~/~/false/~", "6 e/ios/~/~/~/~"}, problems: []string{"6:consent:bad_consent"}}},
-	"missing token":       {"token,platform\n,ios\n", want{rows: []string{"2 /ios/~/~/~/~"}}},
-	"gzip":                {packed("token;platform\na;ios\n"), want{rows: []string{"2 a/ios/~/~/~/~"}, head: "UTF-8 ;"}},
-	"gzip of UTF-16":      {packed(inUTF16("token,platform\na,ios\n", binary.LittleEndian, true)), want{rows: []string{"2 a/ios/~/~/~/~"}, head: "UTF-16LE ,"}},
-	"gzip cut":            {packed("token,platform\n" + strings.Repeat("a,ios\n", 50))[:40], want{err: "gzip_cut", says: "cut on the way"}},
-	"gzip damaged":        {damaged(packed("token,platform\na,ios\n")), want{err: "gzip_damaged"}},
-	"gzip of a workbook":  {packed("PK\x03\x04rest"), want{err: "not_csv", says: ".xlsx"}},
-	"empty":               {"", want{err: "empty", says: "names the columns"}},
-	"blank lines only":    {"\r\n\r\n  \n", want{err: "empty"}},
-	"delimiters only":     {",,,\n,,,\n", want{err: "empty"}},
-	"xlsx":                {"PK\x03\x04\x14\x00\x06\x00", want{err: "not_csv", says: "CSV UTF-8"}},
-	"xls":                 {"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", want{err: "not_csv", says: ".xls"}},
-	"PDF":                 {"%PDF-1.7\n", want{err: "not_csv", says: "PDF"}},
-	"HTML":                {"<!DOCTYPE html><html>", want{err: "not_csv", says: "web page"}},
-	"JSON":                {"\n[{\"token\":\"a\"}]", want{err: "not_csv", says: "PUT /api/v1/devices"}},
-	"Parquet":             {"PAR1\x15\x04", want{err: "not_csv", says: "Parquet"}},
-	"zstd":                {"\x28\xb5\x2f\xfd\x04", want{err: "not_csv", says: "gzip"}},
-	"no header":           {"abc123,ios\ndef456,web\n", want{err: "no_header", at: 1, says: "“abc123”, “ios”"}},
-	"no platform":         {"token,user\na,kim\n", want{err: "column_missing", at: 1, says: "no column platform; it names “token”, “user”"}},
-	"token twice":         {"token,platform,Token\n", want{err: "column_twice", at: 1, says: "token twice"}},
+	return line
 }
 
 func TestCorpus(t *testing.T) {
-	if len(corpus) < 40 {
-		t.Errorf("the corpus has %d files", len(corpus))
+	files := append(corpus(), corpusOdd()...)
+	if len(files) < 40 {
+		t.Fatalf("only %d files", len(files))
 	}
-	for name, c := range corpus {
-		t.Run(name, func(t *testing.T) {
-			for _, r := range []io.Reader{strings.NewReader(c.file), &dribble{c.file}} {
-				checkFile(t, r, c.want)
+	for _, o := range files {
+		t.Run(o.name, func(t *testing.T) {
+			head, good, bad, fault := read(t, strings.NewReader(o.file))
+			if head.Columns != nil && headLine(head) != o.wantHead() {
+				t.Errorf("taken for %s, want %s", headLine(head), o.wantHead())
+			}
+			if diff := cmp.Diff(o.rows, good); diff != "" {
+				t.Errorf("good rows: %s", diff)
+			}
+			if diff := cmp.Diff(o.bad, bad); diff != "" {
+				t.Errorf("problems: %s", diff)
+			}
+			checkFault(t, o, fault)
+			if _, again, _, _ := read(t, iotestOneByte(o.file)); !cmp.Equal(again, good) {
+				t.Errorf("read byte by byte: %q", again)
 			}
 		})
 	}
 }
 
-// dribble gives one byte at a time.
-type dribble struct{ rest string }
-
-func (d *dribble) Read(p []byte) (int, error) {
-	if d.rest == "" {
-		return 0, io.EOF
-	}
-	p[0] = d.rest[0]
-	d.rest = d.rest[1:]
-	return 1, nil
-}
-
-func checkFile(t *testing.T, in io.Reader, w want) {
+func checkFault(t *testing.T, o odd, fault *devicelist.FormatError) {
 	t.Helper()
-	var rows, problems []string
-	x, err := NewReader(in)
-	for err == nil {
-		var r Row
-		if r, err = x.Next(); err == nil {
-			rows = append(rows, shape(r))
-			for _, p := range r.Problems {
-				problems = append(problems, fmt.Sprintf("%d:%s:%s", r.Number, p.Column, p.Reason))
-			}
-		}
-	}
-	if fmt.Sprint(rows) != fmt.Sprint(w.rows) {
-		t.Errorf("rows\n%q, want\n%q", rows, w.rows)
-	}
-	if fmt.Sprint(problems) != fmt.Sprint(w.problems) {
-		t.Errorf("problems %v, want %v", problems, w.problems)
-	}
-	var format *FormatError
 	switch {
-	case w.err == "" && !errors.Is(err, io.EOF):
-		t.Errorf("it ended with %v", err)
-	case w.err != "" && (!errors.As(err, &format) || format.Code != w.err || format.Row != w.at || !strings.Contains(format.Message, w.says)):
-		t.Errorf("it ended with %#v, want %s at %d", err, w.err, w.at)
-	}
-	if w.head != "" {
-		h := x.Head()
-		got := strings.TrimRight(fmt.Sprintf("%s %c %s", h.Encoding, h.Delimiter, strings.Join(h.Ignored, " ")), " ")
-		if got != w.head {
-			t.Errorf("head %q, want %q", got, w.head)
-		}
+	case fault == nil && o.code == "":
+	case fault == nil:
+		t.Errorf("no fault, want %s", o.code)
+	case fault.Code != o.code || fault.Row != o.row || o.says == "" || !strings.Contains(fault.Message, o.says):
+		t.Errorf("fault %s, row %d, %q; want %s, row %d, …%s…", fault.Code, fault.Row, fault.Message, o.code, o.row, o.says)
 	}
 }

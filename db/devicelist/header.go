@@ -1,133 +1,203 @@
 package devicelist
 
 import (
-	"bufio"
+	"bytes"
 	"errors"
 	"io"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"unicode"
 )
 
-// dialect finds the delimiter: the one that stands most often in the first line,
-// outside quotes. A first line "sep=;" as Excel writes it says so itself; it is
-// taken away, and counts as a row.
-func dialect(in *bufio.Reader) (comma byte, rows int64, err error) {
-	start, err := in.Peek(lookahead)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) {
-		return 0, 0, err
-	}
-	line, _, _ := strings.Cut(string(start), "\n")
-	line, _, _ = strings.Cut(line, "\r")
-	if len(line) == 5 && strings.EqualFold(line[:4], "sep=") {
-		if _, err := in.Discard(len(line)); err != nil {
-			return 0, 0, err
-		}
-		return line[4], 1, discardLineEnd(in)
-	}
-	counts := map[byte]int{}
-	inside := false
-	for i := range len(line) {
-		if line[i] == '"' {
-			inside = !inside
-		} else if !inside {
-			counts[line[i]]++
-		}
-	}
-	comma = ','
-	for _, c := range []byte{';', '\t'} {
-		if counts[c] > counts[comma] {
-			comma = c
-		}
-	}
-	return comma, 0, nil
+// maxLead is how many blank rows may stand above the header.
+const maxLead = 100
+
+// header is the next row, cut by one delimiter.
+type header struct {
+	delim  byte
+	names  []string // as found
+	known  int      // how many columns that are read it names
+	clean  bool     // no quote is out of place
+	blank  bool
+	failed error // why it could not be read
 }
 
-func discardLineEnd(in *bufio.Reader) error {
-	for _, c := range []byte{'\r', '\n'} {
-		next, err := in.Peek(1)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return err
+// readHeader finds the delimiter and leaves s behind the header.
+func readHeader(s *scanner) (Head, error) {
+	s.fill()
+	if separatorLine(s.buf[:s.end]) {
+		s.pos = separatorLength
+		s.skipLF = s.buf[s.pos-1] == '\r'
+	}
+	for range maxLead {
+		s.fill()
+		h := s.likeliest()
+		if h.known == 0 && !h.blank {
+			return Head{}, s.noHeader(h)
 		}
-		if len(next) == 1 && next[0] == c {
-			_, _ = in.Discard(1) // it was seen
+		s.use(h.delim)
+		if err := s.next(); err != nil {
+			return Head{}, err
+		}
+		if !h.blank {
+			return h.head(s.row)
 		}
 	}
-	return nil
+	return Head{}, errBlankTop(s.row)
 }
 
-// column is where each known column stands; -1 where it is absent.
-type columns struct{ token, platform, user, tags, consent, installation int }
-
-// readHeader makes sense of the first row.
-func readHeader(rec record, head *Head) (columns, error) {
-	place := map[string]int{}
-	for i, cell := range rec.cells {
-		if !utf8.ValidString(cell) {
-			return columns{}, formatError("not_utf8", rec.number, "the first row is not UTF-8 text. Save the list as CSV UTF-8")
-		}
-		name := strings.ToLower(strings.TrimSpace(unescape(cell)))
-		head.Columns = append(head.Columns, strings.TrimSpace(cell))
-		if !slices.Contains(Columns, name) {
-			if name != "" {
-				head.Ignored = append(head.Ignored, strings.TrimSpace(cell))
-			}
-			continue
-		}
-		if _, twice := place[name]; twice {
-			return columns{}, formatError("column_twice", rec.number, "the first row names the column %s twice. Take one of them away", name)
-		}
-		place[name] = i
-		head.Known = append(head.Known, name)
+// noHeader says what h is instead.
+func (s *scanner) noHeader(h header) error {
+	switch err := notAListText(s.buf[s.pos:s.end]); {
+	case err != nil:
+		return err
+	case h.failed != nil:
+		return h.failed
+	default:
+		return errNoHeader(s.row+1, h.names)
 	}
-	if err := whole(rec, place, head); err != nil {
-		return columns{}, err
-	}
-	at := func(name string) int {
-		if i, ok := place[name]; ok {
-			return i
-		}
-		return -1
-	}
-	return columns{at("token"), at("platform"), at("user"), at("tags"), at("consent"), at("installation")}, nil
 }
 
-// whole says which column is missing that must be there.
-func whole(rec record, place map[string]int, head *Head) error {
-	if len(place) == 0 {
-		return formatError("no_header", rec.number,
-			"the first row must name the columns, such as token,platform,user; it is %s. Add such a row at the top", quoteList(head.Columns))
-	}
-	for _, name := range []string{"token", "platform"} {
-		if _, ok := place[name]; !ok {
-			return formatError("column_missing", rec.number, "the first row has no column %s; it names %s. Add the column, or name it so", name, quoteList(head.Columns))
-		}
-	}
-	return nil
+const separatorLength = len("sep=;\n")
+
+// separatorLine says whether text begins with a line such as sep=; which a
+// spreadsheet hides and does not count. The delimiter is found without it.
+func separatorLine(text []byte) bool {
+	return len(text) >= separatorLength && bytes.EqualFold(text[:4], []byte("sep=")) && (text[5] == '\r' || text[5] == '\n')
 }
 
-// quoteList shows a few names, shortened: the first row may hold tokens by
-// mistake.
-func quoteList(names []string) string {
-	var b strings.Builder
-	for i, n := range names {
-		if i == 8 {
-			b.WriteString(", …")
-			break
+// likeliest reads the next record with each delimiter, takes none of them, and
+// gives the one that finds the most columns. Where none finds any, a record that
+// could not be read comes first, for its reason, then a blank one.
+func (s *scanner) likeliest() header {
+	best := s.try(',')
+	for _, delim := range []byte(";\t") {
+		if h := s.try(delim); slices.Compare(h.rank(), best.rank()) > 0 {
+			best = h
 		}
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString("“" + shorten(n, 20) + "”")
 	}
-	return b.String()
+	return best
 }
 
-// shorten cuts s to n characters.
-func shorten(s string, n int) string {
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	if utf8.RuneCountInString(s) <= n {
-		return s
+// rank orders headers by how likely they are. A wrong delimiter within quotes
+// leaves a quote out of place.
+func (h header) rank() []int {
+	of := func(b bool) int {
+		if b {
+			return 1
+		}
+		return 0
 	}
-	return string([]rune(s)[:n]) + "…"
+	return []int{of(h.known > 0), of(h.failed != nil), of(h.blank), of(h.clean), h.known, len(h.names)}
+}
+
+// try reads the next record from the buffer alone and takes it back.
+func (s *scanner) try(delim byte) header {
+	pos, row, skip, srcErr := s.pos, s.row, s.skipLF, s.srcErr
+	if s.srcErr == nil {
+		s.srcErr = errLongHeader(s.row + 1)
+	}
+	s.use(delim)
+	h := header{delim: delim, failed: s.headerText()}
+	s.pos, s.row, s.skipLF, s.srcErr = pos, row, skip, srcErr
+	if h.failed != nil {
+		return h
+	}
+	if h.blank = s.blank(); h.blank {
+		return h
+	}
+	h.clean = len(s.bare) == 0 && s.broken < 0
+	h.names = s.cells(string(s.rec))
+	h.known = len(knownOf(h.columns()))
+	return h
+}
+
+// knownOf gives the columns that are read among those found.
+func knownOf(at map[string][]int) (known []string) {
+	for _, c := range Columns() {
+		if len(at[c]) > 0 {
+			known = append(known, c)
+		}
+	}
+	return known
+}
+
+// headerText reads a record that has to be text.
+func (s *scanner) headerText() error {
+	err := s.next()
+	switch {
+	case errors.Is(err, io.EOF):
+		return errEmpty()
+	case err != nil:
+		return err
+	case s.flags&zero != 0:
+		return errBinary(s.row)
+	default:
+		return s.checkText()
+	}
+}
+
+// head checks the names of a header: token and platform are needed, and no
+// column that is read may be there twice.
+func (h header) head(row int64) (Head, error) {
+	at := h.columns()
+	head := Head{Delimiter: rune(h.delim), Columns: h.names, Known: knownOf(at)}
+	for _, c := range []string{Token, Platform} {
+		if len(at[c]) == 0 {
+			return Head{}, errMissingColumn(row, c, h.names)
+		}
+	}
+	for _, c := range head.Known {
+		if len(at[c]) > 1 {
+			return Head{}, errDoubledColumn(row, c, at[c])
+		}
+	}
+	for _, n := range h.names {
+		if c := columnName(n); c != "" && !slices.Contains(head.Known, c) {
+			head.Ignored = append(head.Ignored, n)
+		}
+	}
+	return head, nil
+}
+
+// columns says at which places each name stands.
+func (h header) columns() map[string][]int {
+	at := map[string][]int{}
+	for i, n := range h.names {
+		name := columnName(n)
+		at[name] = append(at[name], i)
+	}
+	return at
+}
+
+// columnName gives a header's cell as the name it is compared by.
+func columnName(cell string) string {
+	return strings.ToLower(strings.TrimFunc(cell, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) // a byte order mark too
+	}))
+}
+
+// fill reads until the buffer is full or the source has ended.
+func (s *scanner) fill() {
+	s.end = copy(s.buf, s.buf[s.pos:s.end])
+	s.pos = 0
+	for tries := 0; s.end < len(s.buf) && s.srcErr == nil && tries < 100; {
+		var n int
+		n, s.srcErr = s.src.Read(s.buf[s.end:])
+		s.end += n
+		if n > 0 {
+			tries = 0
+		} else {
+			tries++
+		}
+	}
+}
+
+// looksLikeData says whether the names are rather a device than a header.
+func looksLikeData(names []string) bool {
+	return slices.ContainsFunc(names, func(n string) bool {
+		name := columnName(n)
+		return name == "android" || name == "ios" || name == "web" ||
+			len(name) > 40 && !strings.Contains(name, " ")
+	})
 }

@@ -1,64 +1,93 @@
 package devicelist
 
 import (
-	"encoding/csv"
+	"bufio"
 	"io"
+	"strconv"
 	"strings"
 )
 
-// Writer writes a list that spreadsheets open as it is meant, and that a Reader
-// gives back as it was: comma, UTF-8 with a byte order mark, LF, and an apostrophe
-// before what a spreadsheet would take for a formula.
+// Writer writes a list: UTF-8 with a byte order mark, commas, CR LF, so that a
+// spreadsheet opens it as it is. A cell that a spreadsheet would take for a
+// formula gets an apostrophe in front, which a Reader takes away again.
 type Writer struct {
-	out   *csv.Writer
-	cells []string
+	w       *bufio.Writer
+	columns int
 }
 
-// NewWriter writes the row that names the columns.
+// NewWriter begins a list with the header. Errors of w are told by Write and
+// Flush.
 func NewWriter(w io.Writer, columns []string) *Writer {
-	_, _ = io.WriteString(w, "\ufeff") // an error comes again with the next write
-	x := &Writer{out: csv.NewWriter(w)}
-	x.Write(columns)
-	return x
+	lw := &Writer{w: bufio.NewWriterSize(w, inputBuffer), columns: len(columns)}
+	_, _ = lw.w.WriteString(bomUTF8) // bufio keeps the error
+	_ = lw.Write(columns)
+	return lw
 }
 
-// Write adds a row. Errors stay, and Flush gives the first.
-func (x *Writer) Write(cells []string) {
-	x.cells = x.cells[:0]
-	for _, c := range cells {
-		x.cells = append(x.cells, escape(c))
+// Write adds a row. Cells that it lacks are written empty; those beyond the
+// header are written as they are, and a Reader rejects such a row again.
+func (w *Writer) Write(cells []string) error {
+	for i := range max(len(cells), w.columns) {
+		if i > 0 {
+			_ = w.w.WriteByte(',')
+		}
+		if i < len(cells) {
+			w.cell(cells[i])
+		}
 	}
-	_ = x.out.Write(x.cells) // the error stays
+	_, err := w.w.WriteString("\r\n")
+	return err
 }
 
-// Flush hands on what was written, and gives the first error there was.
-func (x *Writer) Flush() error {
-	x.out.Flush()
-	return x.out.Error()
-}
-
-// formula are the characters that make a spreadsheet take a cell for a formula.
-const formula = "=+-@\t\r"
-
-// escape puts an apostrophe before a cell that begins like a formula, or that
-// begins like one that was escaped.
-func escape(cell string) string {
-	if likeFormula(cell) {
-		return "'" + cell
+func (w *Writer) cell(c string) {
+	c = guard(c)
+	if !needsQuotes(c) {
+		_, _ = w.w.WriteString(c)
+		return
 	}
-	return cell
+	_ = w.w.WriteByte('"')
+	_, _ = w.w.WriteString(strings.ReplaceAll(c, `"`, `""`))
+	_ = w.w.WriteByte('"')
 }
 
-// unescape takes the apostrophe off again.
-func unescape(cell string) string {
-	if strings.HasPrefix(cell, "'") && likeFormula(cell) {
-		return cell[1:]
+// Flush hands on what is still held, and gives the first error of the writer.
+func (w *Writer) Flush() error { return w.w.Flush() }
+
+// Cells gives a device's cells in the order of Columns(). A nil user or
+// installation is an empty cell.
+func Cells(token, platform string, user *string, tags []string, consent bool, installation *string) []string {
+	return []string{token, platform, orEmpty(user), strings.Join(tags, "|"), strconv.FormatBool(consent), orEmpty(installation)}
+}
+
+func orEmpty(s *string) string {
+	if s == nil {
+		return ""
 	}
-	return cell
+	return *s
 }
 
-// likeFormula says whether a cell is a formula behind any number of apostrophes.
-func likeFormula(cell string) bool {
-	rest := strings.TrimLeft(cell, "'")
-	return rest != "" && strings.IndexByte(formula, rest[0]) >= 0
+// needsQuotes also says yes to semicolons and spaces at the ends, which careless
+// programs cut at or cut off.
+func needsQuotes(c string) bool {
+	return strings.ContainsAny(c, "\",;\t\r\n") || strings.TrimSpace(c) != c
+}
+
+// guard puts an apostrophe before what a spreadsheet takes for a formula, and
+// before what would look guarded, so that unguard gives exactly c again.
+func guard(c string) string {
+	if looksLikeFormula(strings.TrimLeft(c, "'")) {
+		return "'" + c
+	}
+	return c
+}
+
+func unguard(c string) string {
+	if len(c) > 1 && c[0] == '\'' && looksLikeFormula(strings.TrimLeft(c, "'")) {
+		return c[1:]
+	}
+	return c
+}
+
+func looksLikeFormula(c string) bool {
+	return c != "" && strings.IndexByte("=+-@\t\r\n", c[0]) >= 0
 }
