@@ -103,7 +103,7 @@ func jobsConfig(c Config, l Limits, vendor push.Vendor, log *slog.Logger) jobs.C
 	return jobs.Config{
 		Vendor: vendor, Log: log, Name: processName(), Version: version(),
 		MaxInFlight: c.MaxInFlight, Rate: float64(c.Rate), CallTimeout: l.VendorCall, Lease: l.Lease,
-		TaskLimit: l.RangeTask, Enqueue: l.RedisWord, Schedule: c.RetryDelays, Hold: c.HoldUnknown,
+		TaskLimit: l.RangeTask, Enqueue: l.Enqueue, Schedule: c.RetryDelays, Hold: c.HoldUnknown,
 	}
 }
 
@@ -116,7 +116,7 @@ func (p *product) startWeb(ctx context.Context, c Config, l Limits, s *servers, 
 	p.pages = pages
 	deps := web.Deps{
 		Pages: pages, Log: log, CheckPayload: checkPayload(pushhttp.DefaultPayloadBytes),
-		Limits: web.Limits{Handler: l.Handler}, Expiry: c.Expiry, Ladder: l.steps(),
+		Limits: l.pages(), Expiry: c.Expiry, Ladder: l.steps(),
 		Version: version(), Now: time.Now, SecureCookies: c.HTTPS,
 	}
 	if s.redisURL != "" {
@@ -213,9 +213,10 @@ func redisClient(url string, l Limits) (*redis.Client, error) {
 		return nil, errors.New("REDIS_URL is not a Redis URL")
 	}
 	opts.ContextTimeoutEnabled = true
-	opts.DialTimeout = l.RedisWord
-	opts.ReadTimeout = l.RedisWord
-	opts.WriteTimeout = l.RedisWord
+	opts.PoolTimeout = l.RedisPool
+	opts.DialTimeout = l.RedisDial
+	opts.WriteTimeout = l.RedisWrite
+	opts.ReadTimeout = l.RedisRead
 	opts.MaxRetries = -1
 	return redis.NewClient(opts), nil
 }

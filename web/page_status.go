@@ -11,10 +11,11 @@ import (
 // LadderStep is one time limit and what it must be longer than, as the Status
 // page shows it.
 type LadderStep struct {
-	Name   string
-	Value  time.Duration
-	Longer string // in words; empty: nothing lies inside
-	OK     bool
+	Name     string
+	Value    string
+	Longer   string // in words
+	Variable string // the setting; empty: it is fixed
+	OK       bool
 }
 
 // backlogAge is how long work may be due before the Status page warns.
@@ -27,7 +28,7 @@ func statusPage(s *Server, w http.ResponseWriter, r *http.Request) error {
 	}
 	m := views.Status{Live: live}
 	for _, l := range s.ladder {
-		m.Ladder = append(m.Ladder, views.Limit{Name: l.Name, Value: l.Value.String(), Longer: l.Longer, OK: l.OK})
+		m.Ladder = append(m.Ladder, views.Limit{Name: l.Name, Value: l.Value, Longer: l.Longer, OK: l.OK})
 	}
 	if m.Shell, err = s.shell(r, "status"); err != nil {
 		return err

@@ -4,6 +4,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -33,9 +34,29 @@ type Deps struct {
 	SecureCookies bool // the browser reaches us by https
 }
 
-// Limits bounds one request. The zero value is not usable.
+// Limits bounds what a request may take. Handler is required.
 type Limits struct {
 	Handler time.Duration // from the request's header to its answer
+
+	Header time.Duration // for a request's header; 0: Read
+	Write  time.Duration // for the answer, from the request's header on; 0: no limit
+	Idle   time.Duration // a connection is kept without a request; 0: Read
+
+	Read   time.Duration // for a whole request; 0: Handler, as with the next four
+	Badge  time.Duration // a page waits for its badge
+	Look   time.Duration // one look at how the parts are
+	Queue  time.Duration // the queues are asked
+	Scrape time.Duration // the metrics wait for the database
+
+	Fresh time.Duration // one look serves all badges for so long; 0: each has its own
+}
+
+// whole gives l with what it leaves to Handler.
+func (l Limits) whole() Limits {
+	for _, d := range []*time.Duration{&l.Read, &l.Badge, &l.Look, &l.Queue, &l.Scrape} {
+		*d = cmp.Or(*d, l.Handler)
+	}
+	return l
 }
 
 // Server is the HTTP side of the product. Its methods may be called by many
@@ -64,7 +85,7 @@ type Server struct {
 func New(d Deps) *Server {
 	s := &Server{
 		pages: d.Pages, log: d.Log, queues: d.Queues, payload: d.CheckPayload,
-		limits: d.Limits, expiry: d.Expiry, ladder: d.Ladder, version: d.Version, now: d.Now,
+		limits: d.Limits.whole(), expiry: d.Expiry, ladder: d.Ladder, version: d.Version, now: d.Now,
 		mux: http.NewServeMux(), cross: http.NewCrossOriginProtection(),
 		sessions: newSessions(d.Pages, d.SecureCookies),
 		guard:    newSignInGuard(d.Now), metrics: newMetrics(d.Version),
@@ -74,10 +95,10 @@ func New(d Deps) *Server {
 	}
 	s.http = &http.Server{
 		Handler:           s,
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       s.limits.Handler,
-		WriteTimeout:      s.limits.Handler + time.Second,
-		IdleTimeout:       2 * time.Minute,
+		ReadHeaderTimeout: s.limits.Header,
+		ReadTimeout:       s.limits.Read,
+		WriteTimeout:      s.limits.Write,
+		IdleTimeout:       s.limits.Idle,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug),
 	}
