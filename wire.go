@@ -123,7 +123,10 @@ func (p *product) startWeb(ctx context.Context, c Config, l Limits, s *servers, 
 		if p.looks, err = redisClient(s.redisURL, l); err != nil {
 			return err
 		}
-		deps.Queues = queues{jobs.NewInspector(p.looks)}
+		deps.Queues, deps.Memory = queues{jobs.NewInspector(p.looks)}, memoryOf(p.looks)
+	}
+	if s.dataDir != "" {
+		deps.Disk = diskOf(s.dataDir)
 	}
 	server := web.New(deps)
 	if p.listener, err = net.Listen("tcp", c.Addr); err != nil {

@@ -1,10 +1,15 @@
 package db
 
+import (
+	"context"
+	"errors"
+)
+
 // Cause says what kind of trouble with the database an error tells of.
 type Cause string
 
 // The causes. NoCause is an error that is no trouble of the database's: its
-// caller's own, or a lock or a deadlock that another try gets around.
+// caller's own, a caller that left, or a lock that another try gets around.
 const (
 	NoCause  Cause = ""
 	Away     Cause = "away"      // it refuses, is gone, or does not answer in time
@@ -26,7 +31,7 @@ func CauseOf(err error) Cause {
 	case "55P03", "40001", "40P01", "57014":
 		return NoCause
 	}
-	if err == nil || !Unavailable(err) {
+	if err == nil || errors.Is(err, context.Canceled) || !Unavailable(err) {
 		return NoCause
 	}
 	return Away

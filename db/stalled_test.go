@@ -117,7 +117,7 @@ func TestCauses(t *testing.T) {
 	for err, want := range map[error]Cause{
 		sql("25006"): ReadOnly, sql("53100"): DiskFull, sql("53300"): Crowded, sql("57P01"): Away, sql("08006"): Away,
 		sql("23505"): NoCause, sql("40P01"): NoCause, sql("55P03"): NoCause, ErrNotFound: NoCause, errors.New("bug"): NoCause,
-		io.ErrUnexpectedEOF: Away, context.DeadlineExceeded: Away, nil: NoCause,
+		io.ErrUnexpectedEOF: Away, context.DeadlineExceeded: Away, context.Canceled: NoCause, nil: NoCause,
 	} {
 		if got := CauseOf(err); got != want {
 			t.Errorf("%v: cause %q, want %q", err, got, want)

@@ -6,6 +6,7 @@ type layoutText struct {
 	Product, Skip, Nav, SignOut, Footer, Dismiss                   string
 	Notices, Compose, Devices, Archive, Queues, Status             string
 	Timeout, Lost, Foreign, NoAnswer, Stale, Count                 string
+	BadgeOf, HowToGoOn                                             string
 	Resume, PausedSince, NextProbe, VendorSays, Waiting, KeepAgree string
 }
 
@@ -21,6 +22,8 @@ func layoutWords() layoutText {
 		NoAnswer: "no answer",
 		Stale:    "These numbers are from {time}. The last look did not succeed ({status}); the page tries again by itself.",
 		Count:    "{chars} of {limit} characters, {bytes} bytes",
+
+		BadgeOf: "Status: ", HowToGoOn: "What to do, step by step",
 
 		Resume: "Try now", PausedSince: "Calls to the vendor have been paused since", NextProbe: "The next try is at",
 		VendorSays: "The vendor says:", Waiting: "waiting, none is lost and none is charged.",

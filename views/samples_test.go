@@ -62,7 +62,7 @@ func troubled() views.Notice {
 	m.Progress.Counts.Unknown, m.Progress.Counts.Total = 4, 12004
 	m.Paused = &views.VendorPaused{Reason: "credentials_refused", Detail: "401 <b>bad token</b>", Since: "2026-12-01T05:11:10Z",
 		NextProbeAt: "2026-12-01T05:13:00Z", Waiting: 3578, CanResume: true}
-	m.Badge = views.Badge{Text: "queue down", Bad: true}
+	m.Badge = views.Badge{Text: "sending waits: queue away", State: views.StateDown}
 	m.Flash = views.Flash{Text: "The notice is paused."}
 	return m
 }

@@ -31,6 +31,7 @@ type route struct {
 	bodyLimit    int64 // bytes; 0: 1 MiB
 	quiet        bool  // asked for by a timer: it does not keep a session alive
 	once         bool  // doing it twice does more than doing it once
+	outage       bool  // it answers while the database is away too, without knowing who asks
 }
 
 // Who may do what. An admin may do all that the others may.

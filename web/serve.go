@@ -68,7 +68,7 @@ func (s *Server) run(rt *route, w *recorder, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if rt.kind != open && !slices.Contains(rt.roles, actorOf(r).Role) {
+	if rt.kind != open && !stateOf(r.Context()).away && !slices.Contains(rt.roles, actorOf(r).Role) {
 		return &forbiddenError{have: actorOf(r).Role, need: rt.roles}
 	}
 	limit := rt.bodyLimit
@@ -81,7 +81,11 @@ func (s *Server) run(rt *route, w *recorder, r *http.Request) error {
 			return err
 		}
 	}
-	return rt.handle(s, w, r)
+	err = rt.handle(s, w, r)
+	if err == nil && rt.kind != open && !rt.outage {
+		s.watch.noted(nil) // the database has answered
+	}
+	return err
 }
 
 // readForm reads the form in r's body before its handler looks at it: a field

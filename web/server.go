@@ -20,11 +20,14 @@ import (
 )
 
 // Deps is what a Server needs. All fields are required except Queues, without
-// which the pages say that the queues cannot be seen from here.
+// which the pages say that the queues cannot be seen from here, and Memory and
+// Disk, without which Status leaves them out.
 type Deps struct {
 	Pages         *db.DB // the pool for people and programs, not the one for work
 	Log           *slog.Logger
 	Queues        QueueInspector
+	Memory        func(context.Context) (Memory, error)          // of Redis
+	Disk          func() (Disk, error)                           // of the database's data
 	CheckPayload  func(title, body, link string) []db.FieldError // the vendor's limits
 	Limits        Limits
 	Expiry        time.Duration // of a notice that does not give its own
@@ -65,6 +68,9 @@ type Server struct {
 	pages    *db.DB
 	log      *slog.Logger
 	queues   QueueInspector
+	memory   func(context.Context) (Memory, error)
+	disk     func() (Disk, error)
+	watch    *watch
 	payload  func(title, body, link string) []db.FieldError
 	limits   Limits
 	expiry   time.Duration
@@ -84,12 +90,13 @@ type Server struct {
 // New makes a server from d. It does not listen yet.
 func New(d Deps) *Server {
 	s := &Server{
-		pages: d.Pages, log: d.Log, queues: d.Queues, payload: d.CheckPayload,
+		pages: d.Pages, log: d.Log, queues: d.Queues, memory: d.Memory, disk: d.Disk, payload: d.CheckPayload,
 		limits: d.Limits.whole(), expiry: d.Expiry, ladder: d.Ladder, version: d.Version, now: d.Now,
 		mux: http.NewServeMux(), cross: http.NewCrossOriginProtection(),
 		sessions: newSessions(d.Pages, d.SecureCookies),
 		guard:    newSignInGuard(d.Now), metrics: newMetrics(d.Version),
 	}
+	s.watch = &watch{look: d.Pages.Status, now: d.Now, limit: s.limits.Look, wait: s.limits.Badge, fresh: s.limits.Fresh, behind: &s.behind}
 	for _, rt := range routes() {
 		s.mux.Handle(rt.method+" "+rt.path, bound{s, rt})
 	}
