@@ -154,10 +154,12 @@ var timesElsewhere = map[string]string{
 	"keeper.go":          "the pause before a restart",
 	"config_settings.go": "bounds of settings",
 	"web/budget.go":      "tries that come back", "web/signin.go": "tries that come back",
-	"web/errors.go":      "what Retry-After says",
-	"web/page_rate.go":   "the window of a rate",
-	"web/page_status.go": "when a page warns",
-	"web/session.go":     "the life of a session",
+	"web/errors.go":    "what Retry-After says",
+	"web/page_rate.go": "the window of a rate",
+	"web/parts.go":     "when a part is worth a warning",
+	"web/watch.go":     "how long a full disk is remembered",
+	"db/stalled.go":    "when a notice counts as stalled",
+	"web/session.go":   "the life of a session",
 }
 
 // TestEveryTimeIsOnTheLadder finds lengths of time that were written down

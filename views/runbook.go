@@ -38,15 +38,16 @@ func MessageOf(key string) (Message, bool) {
 	return all[i], true
 }
 
-// line is what the message means for somebody who may do this.
+// line is what the message means for somebody who may do this. Where nobody
+// knows who it is, it speaks to the one who sends.
 func (m Message) line(can Can) string {
 	switch {
 	case can.Admin:
 		return m.Admin
-	case can.Send:
-		return m.Operator
-	default:
+	case can.Devices && !can.Send:
 		return m.Support
+	default:
+		return m.Operator
 	}
 }
 

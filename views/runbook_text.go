@@ -25,7 +25,7 @@ func databaseMessages() []Message {
 				"If it refuses connections: start it, and read its log for why it stopped.",
 				"If nothing answers at all: look at the network and at the firewall between the two.",
 				"If it answers you but not Bongsu: compare DATABASE_URL, and whether its password has changed.",
-				"Leave Bongsu running. It tries again by itself; a restart throws away results that wait to be written.",
+				"Leave Bongsu running. It tries again by itself; a restart drops the results that wait to be written, and those devices may be told twice.",
 			},
 			Over:     "Pages answer again within 10 seconds of the database's return, Status says ok, and notices go on. Claims whose holder died meanwhile are freed one lease (10 s) later.",
 			Operator: "Nothing can be accepted or looked up until it is back. What was accepted is safe, and pressing again is safe too.",

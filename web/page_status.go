@@ -64,7 +64,8 @@ func (s *Server) statusLive(r *http.Request) (m views.StatusLive, up bool) {
 		return m, false
 	}
 	m.Items = append(partsOf(o), s.diskPart(o)...)
-	s.addCondition(ctx, &m.Items[0], took)
+	c, err := s.pages.Condition(ctx)
+	addCondition(&m.Items[0], took, c, err)
 	s.addMemory(r.Context(), &m.Items[1])
 	for _, x := range st.Workers {
 		m.Workers = append(m.Workers, workerRow(x, false))
@@ -95,11 +96,11 @@ func (s *Server) partsWithout(r *http.Request, o outlook) []views.StatusRow {
 	return append(rows, s.diskPart(o)...)
 }
 
-// addCondition adds to the database's row how it answers, and warns where its
-// connections run out.
-func (s *Server) addCondition(ctx context.Context, row *views.StatusRow, took time.Duration) {
+// addCondition adds to the database's row how fast it answered and how it is, where
+// err does not say that this could not be read, and warns where its connections
+// run out.
+func addCondition(row *views.StatusRow, took time.Duration, c db.Condition, err error) {
 	facts := views.DatabaseFacts(took.Milliseconds())
-	c, err := s.pages.Condition(ctx)
 	if err == nil {
 		facts = views.JoinFacts(facts, views.ConditionFacts(c.Bytes, int64(c.Conns), int64(c.MaxConns)))
 	}
