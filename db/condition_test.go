@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -122,5 +123,21 @@ func TestCauses(t *testing.T) {
 		if got := CauseOf(err); got != want {
 			t.Errorf("%v: cause %q, want %q", err, got, want)
 		}
+	}
+}
+
+// A server that lets nobody in is away, whatever it says: to be wrong about a
+// password, too, is no fault of the request's.
+func TestRefusedConnectionsAreAnOutage(t *testing.T) {
+	db := newDB(t)
+	name := ask[string](t, db, `SELECT current_database()`)
+	cfg := db.pool.Config().ConnConfig.Copy()
+	cfg.Database = "postgres"
+	admin := must(pgx.ConnectConfig(t.Context(), cfg))(t)
+	defer admin.Close(context.WithoutCancel(t.Context()))
+	must(admin.Exec(t.Context(), `ALTER DATABASE `+pgx.Identifier{name}.Sanitize()+` WITH ALLOW_CONNECTIONS false`))(t)
+	db.pool.Reset()
+	if err := db.Ping(t.Context()); pgCode(err) != "55000" || !Unavailable(err) || CauseOf(err) != Away {
+		t.Errorf("%v: unavailable %t, cause %q", err, Unavailable(err), CauseOf(err))
 	}
 }
