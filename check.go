@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/url"
 	"text/tabwriter"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/urfave/cli/v3"
@@ -17,9 +16,6 @@ import (
 	"bongsu/db/pgserver"
 	"bongsu/jobs/redisserver"
 )
-
-// reachLimit bounds one look at something outside.
-const reachLimit = 5 * time.Second
 
 func (a *app) checkCommand() *cli.Command {
 	return &cli.Command{
@@ -34,7 +30,7 @@ func (a *app) checkCommand() *cli.Command {
 // check prints all three parts, whatever is wrong in one of them.
 func (a *app) check(ctx context.Context) error {
 	c, wrong := loadConfig(a.environ)
-	limits := limitsOf(c)
+	limits := a.limits(c)
 	a.printSettings(c)
 	a.printLadder(limits)
 	if wrong != nil {
@@ -59,7 +55,7 @@ func (a *app) printLadder(l Limits) {
 		if !r.ok() {
 			verdict = "WRONG: " + r.remedy()
 		}
-		fmt.Fprintf(w, "%s\t%s\t> %s (%s)\t%s\n", r.outer.name, r.outer.value, r.innerNames(), r.innerSum(), verdict)
+		fmt.Fprintf(w, "%s\t%s\t> %s (%s)\t%s\n", r.outer.name, short(r.outer.value), r.innerNames(), short(r.innerSum()), verdict)
 	}
 	_ = w.Flush()
 }
@@ -76,7 +72,7 @@ func (a *app) printReach(ctx context.Context, c Config, l Limits) error {
 		{"Redis", func(ctx context.Context) (string, error) { return reachRedis(ctx, c, l) }},
 		{"vendor", func(ctx context.Context) (string, error) { return reachVendor(ctx, c.VendorURL) }},
 	} {
-		ctx, cancel := context.WithTimeout(ctx, reachLimit)
+		ctx, cancel := context.WithTimeout(ctx, l.Reach)
 		how, err := thing.look(ctx)
 		cancel()
 		if err != nil {

@@ -35,6 +35,9 @@ type Config struct {
 	BreakerBacklog int
 	RefusalPause   float64
 	Expiry         time.Duration
+
+	ProxyTimeout time.Duration // 0: no proxy in front
+	StopTimeout  time.Duration
 }
 
 // loadConfig reads the settings from environ, a list of NAME=value, and from

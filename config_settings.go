@@ -127,6 +127,18 @@ var settings = []setting{
 		set:  durationIn(time.Second, 10*365*24*time.Hour, func(c *Config) *time.Duration { return &c.Expiry }),
 		get:  func(c Config) string { return c.Expiry.String() },
 	},
+	{
+		name: "BONGSU_PROXY_TIMEOUT", preset: "0s",
+		help: "after how long a proxy in front gives an answer up, so that it can be checked; 0: there is none",
+		set:  durationIn(0, time.Hour, func(c *Config) *time.Duration { return &c.ProxyTimeout }),
+		get:  func(c Config) string { return c.ProxyTimeout.String() },
+	},
+	{
+		name: "BONGSU_STOP_TIMEOUT", preset: "30s",
+		help: "how long systemd, Docker or Kubernetes waits between asking the process to stop and killing it",
+		set:  durationIn(time.Second, time.Hour, func(c *Config) *time.Duration { return &c.StopTimeout }),
+		get:  func(c Config) string { return c.StopTimeout.String() },
+	},
 }
 
 func checkDatabaseURL(v string) error {

@@ -33,6 +33,7 @@ func TestConfigPresets(t *testing.T) {
 		BreakerBacklog: 500,
 		RefusalPause:   0.5,
 		Expiry:         24 * time.Hour,
+		StopTimeout:    30 * time.Second,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("presets (-want +got):\n%s", diff)
@@ -46,6 +47,7 @@ func TestConfigReadsEveryVariable(t *testing.T) {
 		"BONGSU_VENDOR_TOKEN=t", "BONGSU_VENDOR_TIMEOUT=1500ms", "BONGSU_MAX_IN_FLIGHT=8", "BONGSU_RATE=100",
 		"BONGSU_RETRY_DELAYS=1s, 1m", "BONGSU_LEASE=1m", "BONGSU_UNKNOWN=hold", "BONGSU_BREAKER_BACKLOG=0",
 		"BONGSU_REFUSAL_PAUSE=0.25", "BONGSU_EXPIRY=1h",
+		"BONGSU_PROXY_TIMEOUT=12s", "BONGSU_STOP_TIMEOUT=45s",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +57,7 @@ func TestConfigReadsEveryVariable(t *testing.T) {
 		HTTPS: true, DataDir: "/data", Log: slog.LevelDebug, VendorURL: "https://push.example.com/send",
 		VendorToken: "t", VendorTimeout: 1500 * time.Millisecond, MaxInFlight: 8, Rate: 100,
 		RetryDelays: push.Schedule{time.Second, time.Minute}, Lease: time.Minute, HoldUnknown: true,
-		RefusalPause: 0.25, Expiry: time.Hour,
+		RefusalPause: 0.25, Expiry: time.Hour, ProxyTimeout: 12 * time.Second, StopTimeout: 45 * time.Second,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -67,7 +69,7 @@ func TestConfigTellsEverythingThatIsWrong(t *testing.T) {
 		"BONGSU_RATES=5", "BONGSU_LEESE=1s", "BONGSU_ADDR=nowhere", "BONGSU_MAX_IN_FLIGHT=0", "BONGSU_RATE=1.5",
 		"BONGSU_RETRY_DELAYS=2s,soon", "BONGSU_LEASE=10", "BONGSU_UNKNOWN=drop", "BONGSU_REFUSAL_PAUSE=NaN",
 		"BONGSU_EXPIRY=-1h", "BONGSU_HTTPS=yes", "BONGSU_LOG=loud", "BONGSU_VENDOR_URL=ftp://x", "BONGSU_BREAKER_BACKLOG=-1",
-		"BONGSU_VENDOR_TIMEOUT=0s", "BONGSU_VENDOR_TOKEN=two words",
+		"BONGSU_VENDOR_TIMEOUT=0s", "BONGSU_VENDOR_TOKEN=two words", "BONGSU_PROXY_TIMEOUT=-1s", "BONGSU_STOP_TIMEOUT=0",
 		"DATABASE_URL=postgres://u:hunter2@[bad", "REDIS_URL=http://u:hunter2@x",
 	})
 	if err == nil {
@@ -80,7 +82,7 @@ func TestConfigTellsEverythingThatIsWrong(t *testing.T) {
 		`BONGSU_RETRY_DELAYS is "soon"`, `BONGSU_LEASE is "10"`, `BONGSU_UNKNOWN is "drop", not one of: resend, hold`,
 		`BONGSU_REFUSAL_PAUSE is "NaN"`, "BONGSU_EXPIRY is -1h0m0s", `BONGSU_HTTPS is "yes"`, `BONGSU_LOG is "loud"`,
 		"BONGSU_VENDOR_URL is not a URL", "BONGSU_BREAKER_BACKLOG is -1", "BONGSU_VENDOR_TIMEOUT is 0s",
-		"BONGSU_VENDOR_TOKEN has characters", "DATABASE_URL is not a PostgreSQL URL", "REDIS_URL is not a Redis URL",
+		"BONGSU_VENDOR_TOKEN has characters", "BONGSU_PROXY_TIMEOUT is -1s", "BONGSU_STOP_TIMEOUT is 0s", "DATABASE_URL is not a PostgreSQL URL", "REDIS_URL is not a Redis URL",
 	}
 	for _, want := range wants {
 		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, want) }) {

@@ -43,7 +43,8 @@ func (a *app) atDatabase(ctx context.Context, c Config, f func(ctx context.Conte
 
 // pool gives the limits of a pool with this many connections.
 func (l Limits) pool(conns int) db.Limits {
-	return db.Limits{MaxConns: conns, Wait: l.PoolWait, Transaction: l.Transaction, Lock: l.Lock}
+	return db.Limits{MaxConns: conns, Wait: l.PoolWait, Transaction: l.Transaction, Lock: l.Lock,
+		Statement: l.Statement, Idle: l.IdleTransaction, Connect: l.Connect, Ping: l.Ping}
 }
 
 // commandActor is who the audit log names for what a command does: the

@@ -21,7 +21,7 @@ func TestKeeperStartsAKilledServerAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	client, err := redisClient(url, Limits{RedisWord: time.Second})
+	client, err := redisClient(url, Limits{RedisDial: time.Second, RedisRead: time.Second, RedisWrite: time.Second, RedisPool: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,163 +1,202 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"strings"
 	"time"
 
+	"bongsu/db"
+	"bongsu/jobs"
+	pushhttp "bongsu/jobs/push/http"
 	"bongsu/web"
 )
 
 // Limits holds every time limit of the product, for main to hand to the parts
-// that keep them. Those that nobody can set are fixed here and nowhere else.
+// that keep them. Those that nobody can set are fixed here, or in the room that
+// keeps them alone and exports them; nowhere else.
 type Limits struct {
-	Browser     time.Duration // a page gives up waiting for an answer
-	Proxy       time.Duration // a proxy in front may give up
-	Handler     time.Duration // one request, from its header to its answer
-	PoolWait    time.Duration // for a connection of the database's pool
-	Transaction time.Duration // a whole transaction
-	Lock        time.Duration // for one lock in it
-	Upload      time.Duration // a file that comes or goes, as a whole
-	UploadIdle  time.Duration // within one, without a byte
+	Browser   time.Duration // a page gives up waiting for an answer
+	Proxy     time.Duration // a proxy in front gives up; 0: there is none
+	Handler   time.Duration // one request, from its header to its answer
+	Header    time.Duration // the server waits for a request's header
+	Read      time.Duration // the server waits for a whole request
+	Write     time.Duration // an answer is cut off, counted from the request's header
+	Idle      time.Duration // a connection without a request is kept
+	Badge     time.Duration // a page waits for the badge in its header
+	Look      time.Duration // one look at how the parts are
+	QueueLook time.Duration // a page asks the queues
+	Scrape    time.Duration // /metrics waits for the database
 
-	RangeTask  time.Duration // one task of the first wave, or of an import
+	Upload     time.Duration // a file that comes or goes, as a whole
+	UploadIdle time.Duration // within one, without a byte
 	ImportStep time.Duration // one transaction of an import
-	Lease      time.Duration // a claim on a delivery
-	VendorCall time.Duration // one call
-	Record     time.Duration // from a call's end to its committed result
-	RedisWord  time.Duration // one word with Redis
 
-	Grace   time.Duration // from SIGTERM to our own end
-	Outside time.Duration // what stops the process from outside waits
+	PoolWait        time.Duration // for a connection of the database's pool
+	Transaction     time.Duration // a whole transaction
+	Lock            time.Duration // for one lock in it
+	Statement       time.Duration // one statement in it
+	IdleTransaction time.Duration // the database waits for the next statement of one
+	Connect         time.Duration // a new connection to the database
+	Ping            time.Duration // a connection that rested is asked whether it lives
+
+	Enqueue    time.Duration // one word with Redis, with all that lies in it
+	RedisPool  time.Duration // for a connection of Redis's pool
+	RedisDial  time.Duration // a new connection to Redis
+	RedisWrite time.Duration // a question leaves
+	RedisRead  time.Duration // its answer comes
+
+	RangeTask     time.Duration // one task: a range, retries, a test send
+	Lease         time.Duration // a claim on a delivery
+	VendorCall    time.Duration // one call
+	VendorConnect time.Duration // its connection
+	Record        time.Duration // from a call's end to its committed result
+	FeederLease   time.Duration // a feeder's turn lasts
+	FeederTurn    time.Duration // and is prolonged
+	Quiet         time.Duration // a range that nobody touched is rung again
+	Touch         time.Duration // a worker touches its range
+	WorkerAlive   time.Duration // a worker that is not heard of counts as gone
+	Beat          time.Duration // a worker is heard of
+
+	Grace    time.Duration // from SIGTERM to our own end
+	StepDown time.Duration // in it: the feeder gives its turn away
+	SignOff  time.Duration // in it: the worker takes itself off the list
+	Outside  time.Duration // what stops the process from outside waits
+
+	Reach time.Duration // bongsu check looks at one thing outside
 }
 
 // limitsOf returns the limits under the configuration.
 func limitsOf(c Config) Limits {
 	return Limits{
-		Browser:     15 * time.Second,
-		Proxy:       12 * time.Second,
-		Handler:     10 * time.Second,
-		PoolWait:    2 * time.Second,
-		Transaction: 6 * time.Second,
-		Lock:        3 * time.Second,
-		Upload:      30 * time.Minute,
-		UploadIdle:  30 * time.Second,
-		RangeTask:   120 * time.Second,
-		ImportStep:  60 * time.Second,
-		Lease:       c.Lease,
-		VendorCall:  c.VendorTimeout,
-		Record:      5 * time.Second,
-		RedisWord:   time.Second,
-		Grace:       20 * time.Second,
-		Outside:     30 * time.Second,
+		Browser:   15 * time.Second,
+		Proxy:     c.ProxyTimeout,
+		Handler:   10 * time.Second,
+		Header:    5 * time.Second,
+		Read:      10 * time.Second,
+		Write:     11 * time.Second,
+		Idle:      2 * time.Minute,
+		Badge:     400 * time.Millisecond,
+		Look:      2 * time.Second,
+		QueueLook: 1500 * time.Millisecond,
+		Scrape:    3 * time.Second,
+
+		Upload:     30 * time.Minute,
+		UploadIdle: 30 * time.Second,
+		ImportStep: 60 * time.Second,
+
+		PoolWait:        2 * time.Second,
+		Transaction:     6 * time.Second,
+		Lock:            3 * time.Second,
+		Statement:       5500 * time.Millisecond,
+		IdleTransaction: 5500 * time.Millisecond,
+		Connect:         3 * time.Second,
+		Ping:            time.Second,
+
+		Enqueue:    3 * time.Second,
+		RedisPool:  500 * time.Millisecond,
+		RedisDial:  500 * time.Millisecond,
+		RedisWrite: 500 * time.Millisecond,
+		RedisRead:  time.Second,
+
+		RangeTask:     120 * time.Second,
+		Lease:         c.Lease,
+		VendorCall:    c.VendorTimeout,
+		VendorConnect: pushhttp.ConnectLimit(c.VendorTimeout),
+		Record:        jobs.RecordLimit,
+		FeederLease:   jobs.FeederLease,
+		FeederTurn:    jobs.FeederTurn,
+		Quiet:         jobs.RangeQuiet,
+		Touch:         jobs.RangeTouch,
+		WorkerAlive:   db.WorkerAlive,
+		Beat:          jobs.WorkerBeat,
+
+		Grace:    20 * time.Second,
+		StepDown: jobs.StepDownLimit,
+		SignOff:  jobs.SignOffLimit,
+		Outside:  c.StopTimeout,
+
+		Reach: 5 * time.Second,
 	}
 }
 
-// A limit is one time limit with its name and the variable that sets it, which
-// is empty where it is fixed.
-type limit struct {
-	name     string
-	value    time.Duration
-	variable string
-}
-
-// A rung says that a limit must be longer than others together.
-type rung struct {
-	outer limit
-	inner []limit
-}
-
-// ladder returns what must hold, the outermost first.
+// ladder returns what must hold, the outermost first. A limit that lies inside
+// several appears more than once; those that run one after another are added up.
 func (l Limits) ladder() []rung {
 	browser := limit{name: "browser", value: l.Browser}
-	proxy := limit{name: "proxy", value: l.Proxy}
+	proxy := limit{"proxy", l.Proxy, "BONGSU_PROXY_TIMEOUT"}
+	write := limit{name: "server write", value: l.Write}
 	handler := limit{name: "server handler", value: l.Handler}
+	read := limit{name: "server read", value: l.Read}
+	header := limit{name: "request header", value: l.Header}
+	look := limit{name: "look at the parts", value: l.Look}
+	queue := limit{name: "look at the queues", value: l.QueueLook}
 	wait := limit{name: "database pool wait", value: l.PoolWait}
 	transaction := limit{name: "transaction", value: l.Transaction}
+	statement := limit{name: "statement", value: l.Statement}
 	lock := limit{name: "lock wait", value: l.Lock}
+	connect := limit{name: "database connect", value: l.Connect}
+	ping := limit{name: "database ping", value: l.Ping}
+	redis := limit{name: "enqueue", value: l.Enqueue}
+	redisRead := limit{name: "Redis read", value: l.RedisRead}
 	task := limit{name: "range task", value: l.RangeTask}
 	lease := limit{"lease", l.Lease, "BONGSU_LEASE"}
 	call := limit{"vendor call", l.VendorCall, "BONGSU_VENDOR_TIMEOUT"}
 	record := limit{name: "recording", value: l.Record}
-	redis := limit{name: "one word with Redis", value: l.RedisWord}
 	grace := limit{name: "shutdown grace", value: l.Grace}
-	outside := limit{name: "stop from outside", value: l.Outside}
+	outside := limit{"stop from outside", l.Outside, "BONGSU_STOP_TIMEOUT"}
 	upload := limit{name: "upload", value: l.Upload}
 	idle := limit{name: "upload without a byte", value: l.UploadIdle}
 	step := limit{name: "import step", value: l.ImportStep}
-	return []rung{
-		{browser, []limit{proxy}},
-		{proxy, []limit{handler}},
-		{handler, []limit{wait, transaction, redis}},
-		{transaction, []limit{lock}},
+
+	front := []rung{{browser, []limit{write}}}
+	if l.Proxy > 0 {
+		front = []rung{{browser, []limit{proxy}}, {proxy, []limit{write}}}
+	}
+	return append(front, []rung{
+		{write, []limit{handler}},
+		{write, []limit{read}},
+		{read, []limit{header}},
+		{limit{name: "server idle", value: l.Idle}, []limit{browser}},
+		{handler, []limit{wait, transaction, queue}},
+		{handler, []limit{look, look, queue}},
+		{handler, []limit{{name: "scrape", value: l.Scrape}}},
+		{look, []limit{{name: "badge", value: l.Badge}}},
+		{queue, []limit{redisRead}},
+		{limit{name: "database call", value: l.PoolWait + l.Transaction}, []limit{connect, ping, lock}},
+		{wait, []limit{ping}},
+		{transaction, []limit{statement}},
+		{transaction, []limit{{name: "idle in transaction", value: l.IdleTransaction}}},
+		{statement, []limit{lock}},
 		{upload, []limit{idle, wait, transaction}},
 		{idle, []limit{wait, transaction}},
 		{task, []limit{wait, step}},
+		{redis, []limit{
+			{name: "Redis pool wait", value: l.RedisPool}, {name: "Redis dial", value: l.RedisDial},
+			{name: "Redis write", value: l.RedisWrite}, redisRead,
+		}},
 		{outside, []limit{grace}},
-		{grace, []limit{call, record}},
+		{grace, []limit{
+			{name: "feeder's step down", value: l.StepDown}, call, record, {name: "worker's sign-off", value: l.SignOff},
+		}},
+		{grace, []limit{wait, transaction}},
 		{task, []limit{lease}},
+		{task, []limit{call, call, record}},
 		{lease, []limit{call, record}},
+		{record, []limit{lock}},
+		{call, []limit{{name: "vendor connect", value: l.VendorConnect}}},
+		{limit{name: "feeder lease", value: l.FeederLease}, []limit{{name: "feeder's turn", value: l.FeederTurn}, lock}},
+		{limit{name: "quiet range", value: l.Quiet}, []limit{{name: "range touch", value: l.Touch}}},
+		{limit{name: "worker alive", value: l.WorkerAlive}, []limit{{name: "worker's beat", value: l.Beat}, wait, transaction}},
+		{limit{name: "check's look", value: l.Reach}, []limit{connect}},
+	}...)
+}
+
+// pages gives the limits that the pages and the API keep.
+func (l Limits) pages() web.Limits {
+	return web.Limits{
+		Handler: l.Handler, Header: l.Header, Read: l.Read, Write: l.Write, Idle: l.Idle,
+		Badge: l.Badge, Look: l.Look, Queue: l.QueueLook, Scrape: l.Scrape, Fresh: badgeFresh,
+		Upload: l.Upload, UploadIdle: l.UploadIdle,
 	}
 }
 
-// check fails where an outer limit is not longer than its inner ones together.
-// Each line of the error names the pair, the values and what to change.
-func (l Limits) check() error {
-	var problems []error
-	for _, r := range l.ladder() {
-		if !r.ok() {
-			problems = append(problems, fmt.Errorf("time limits: %s (%s) must be longer than %s (%s): %s",
-				r.outer.name, r.outer.value, r.innerNames(), r.innerSum(), r.remedy()))
-		}
-	}
-	return errors.Join(problems...)
-}
-
-func (r rung) ok() bool { return r.outer.value > r.innerSum() }
-
-func (r rung) innerSum() (sum time.Duration) {
-	for _, l := range r.inner {
-		sum += l.value
-	}
-	return sum
-}
-
-func (r rung) innerNames() string {
-	var names []string
-	for _, l := range r.inner {
-		names = append(names, l.name)
-	}
-	return strings.Join(names, " + ")
-}
-
-// remedy says which variable to raise or lower.
-func (r rung) remedy() string {
-	var ways []string
-	if r.outer.variable != "" {
-		ways = append(ways, "raise "+r.outer.variable)
-	}
-	for _, l := range r.inner {
-		if l.variable != "" {
-			ways = append(ways, "lower "+l.variable)
-		}
-	}
-	if len(ways) == 0 {
-		return "both are fixed in the program"
-	}
-	return strings.Join(ways, " or ")
-}
-
-// steps returns the ladder as the Status page shows it.
-func (l Limits) steps() []web.LadderStep {
-	var steps []web.LadderStep
-	for _, r := range l.ladder() {
-		steps = append(steps, web.LadderStep{
-			Name:   r.outer.name,
-			Value:  r.outer.value,
-			Longer: fmt.Sprintf("%s (%s)", r.innerNames(), r.innerSum()),
-			OK:     r.ok(),
-		})
-	}
-	return steps
-}
+// badgeFresh is how long one look at the parts serves all pages of a process.
+const badgeFresh = 2 * time.Second

@@ -36,7 +36,7 @@ func main() {
 // done or ctx ends. The end of ctx is no error. Results go to stdout, logs and
 // progress to stderr.
 func run(ctx context.Context, args, environ []string, stdin io.Reader, stdout, stderr io.Writer) error {
-	a := &app{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr}
+	a := &app{environ: environ, stdin: stdin, stdout: stdout, stderr: stderr, limits: limitsOf}
 	return a.command().Run(ctx, args)
 }
 
@@ -46,6 +46,7 @@ type app struct {
 	stdin   io.Reader
 	stdout  io.Writer
 	stderr  io.Writer
+	limits  func(Config) Limits
 }
 
 // command describes the program and its commands.
@@ -100,7 +101,7 @@ func (a *app) config() (Config, Limits, error) {
 	if err != nil {
 		return c, Limits{}, err
 	}
-	l := limitsOf(c)
+	l := a.limits(c)
 	return c, l, l.check()
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	"github.com/redis/go-redis/v9"
+
 	"bongsu/jobs"
 	"bongsu/web"
 )
@@ -35,6 +37,14 @@ func (q queues) RunTask(ctx context.Context, queue, id string) error {
 
 func (q queues) DeleteTask(ctx context.Context, queue, id string) error {
 	return webGone(q.inspector.DeleteTask(ctx, queue, id))
+}
+
+// memoryOf gives a look at the memory of the Redis behind c.
+func memoryOf(c redis.UniversalClient) func(context.Context) (web.Memory, error) {
+	return func(ctx context.Context) (web.Memory, error) {
+		used, most, err := jobs.Memory(ctx, c)
+		return web.Memory{Used: used, Max: most}, err
+	}
 }
 
 func webGone(err error) error {

@@ -20,6 +20,7 @@ const joinLimit = 30 * time.Second
 type servers struct {
 	databaseURL string
 	redisURL    string
+	dataDir     string // of a private PostgreSQL; empty: another machine's
 	kept        []*keeper
 }
 
@@ -29,11 +30,11 @@ type servers struct {
 func startServers(ctx context.Context, c Config, role string, log *slog.Logger) (*servers, error) {
 	s := &servers{databaseURL: string(c.DatabaseURL), redisURL: string(c.RedisURL)}
 	if s.databaseURL == "" {
-		k, url, err := keepPostgres(ctx, c, log)
+		k, url, dir, err := keepPostgres(ctx, c, log)
 		if err != nil {
 			return nil, err
 		}
-		s.kept, s.databaseURL = append(s.kept, k), url
+		s.kept, s.databaseURL, s.dataDir = append(s.kept, k), url, dir
 	}
 	if s.redisURL == "" && role != roleWeb {
 		k, url, err := keepRedis(ctx, c, log)
@@ -52,7 +53,7 @@ func useDatabase(ctx context.Context, c Config, log *slog.Logger) (*servers, err
 	if c.DatabaseURL != "" {
 		return &servers{databaseURL: string(c.DatabaseURL)}, nil
 	}
-	k, url, err := keepPostgres(ctx, c, log)
+	k, url, _, err := keepPostgres(ctx, c, log)
 	var inUse *childproc.InUseError
 	if errors.As(err, &inUse) {
 		ctx, cancel := context.WithTimeout(ctx, joinLimit)
@@ -75,15 +76,16 @@ func (s *servers) stop(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-func keepPostgres(ctx context.Context, c Config, log *slog.Logger) (*keeper, string, error) {
+// keepPostgres starts a private PostgreSQL and gives its URL and where its data lies.
+func keepPostgres(ctx context.Context, c Config, log *slog.Logger) (_ *keeper, url, dir string, err error) {
 	s, err := pgserver.Start(ctx, pgserver.Config{Dir: c.DataDir, Log: log})
 	if err != nil {
-		return nil, "", err
+		return nil, "", "", err
 	}
 	again := func(ctx context.Context) (server, error) {
 		return pgserver.Start(ctx, pgserver.Config{Dir: c.DataDir, Log: log})
 	}
-	return keep(s, again, log), s.URL(), nil
+	return keep(s, again, log), s.URL(), s.DataDir(), nil
 }
 
 func keepRedis(ctx context.Context, c Config, log *slog.Logger) (*keeper, string, error) {

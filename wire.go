@@ -90,7 +90,8 @@ func (p *product) startWork(ctx context.Context, c Config, l Limits, s *servers,
 	}
 	cfg := jobsConfig(c, l, vendor, log)
 	limits = l.pool(importConns)
-	limits.Worker, limits.Transaction = true, l.ImportStep
+	limits.Worker = true
+	limits.Transaction, limits.Statement, limits.Idle = l.ImportStep, l.ImportStep, l.ImportStep
 	if p.imports, err = db.Open(ctx, s.databaseURL, limits); err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func jobsConfig(c Config, l Limits, vendor push.Vendor, log *slog.Logger) jobs.C
 	return jobs.Config{
 		Vendor: vendor, Log: log, Name: processName(), Version: version(),
 		MaxInFlight: c.MaxInFlight, Rate: float64(c.Rate), CallTimeout: l.VendorCall, Lease: l.Lease,
-		TaskLimit: l.RangeTask, Enqueue: l.RedisWord, Schedule: c.RetryDelays, Hold: c.HoldUnknown,
+		TaskLimit: l.RangeTask, Enqueue: l.Enqueue, Schedule: c.RetryDelays, Hold: c.HoldUnknown,
 	}
 }
 
@@ -123,14 +124,17 @@ func (p *product) startWeb(ctx context.Context, c Config, l Limits, s *servers, 
 	p.pages = pages
 	deps := web.Deps{
 		Pages: pages, Log: log, CheckPayload: checkPayload(pushhttp.DefaultPayloadBytes),
-		Limits: web.Limits{Handler: l.Handler, Upload: l.Upload, UploadIdle: l.UploadIdle}, Expiry: c.Expiry, Ladder: l.steps(), Settings: settingsShown(c),
+		Limits: l.pages(), Expiry: c.Expiry, Ladder: l.steps(), Settings: settingsShown(c),
 		Version: version(), Now: time.Now, SecureCookies: c.HTTPS, AdminsSecond: c.AdminsSecond,
 	}
 	if s.redisURL != "" {
 		if p.looks, err = redisClient(s.redisURL, l); err != nil {
 			return err
 		}
-		deps.Queues = queues{jobs.NewInspector(p.looks)}
+		deps.Queues, deps.Memory = queues{jobs.NewInspector(p.looks)}, memoryOf(p.looks)
+	}
+	if s.dataDir != "" {
+		deps.Disk = diskOf(s.dataDir)
 	}
 	server := web.New(deps)
 	if p.listener, err = net.Listen("tcp", c.Addr); err != nil {
@@ -221,9 +225,10 @@ func redisClient(url string, l Limits) (*redis.Client, error) {
 		return nil, errors.New("REDIS_URL is not a Redis URL")
 	}
 	opts.ContextTimeoutEnabled = true
-	opts.DialTimeout = l.RedisWord
-	opts.ReadTimeout = l.RedisWord
-	opts.WriteTimeout = l.RedisWord
+	opts.PoolTimeout = l.RedisPool
+	opts.DialTimeout = l.RedisDial
+	opts.WriteTimeout = l.RedisWrite
+	opts.ReadTimeout = l.RedisRead
 	opts.MaxRetries = -1
 	return redis.NewClient(opts), nil
 }

@@ -4,6 +4,7 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,6 +21,10 @@ type Limits struct {
 	Wait        time.Duration // for a free connection
 	Transaction time.Duration // a whole transaction, and so each statement in it
 	Lock        time.Duration // for one lock
+	Statement   time.Duration // one statement; 0: as long as a transaction
+	Idle        time.Duration // between two statements of a transaction; 0: as long as it
+	Connect     time.Duration // a new connection; 0: as long as Wait
+	Ping        time.Duration // the question whether a rested connection lives; 0: as long as Wait
 	Worker      bool          // every query is a point or a short range of an index
 }
 
@@ -39,16 +44,16 @@ func Open(ctx context.Context, url string, l Limits) (*DB, error) {
 		return nil, fmt.Errorf("DATABASE_URL: %w", err)
 	}
 	cfg.MaxConns = int32(l.MaxConns)
-	cfg.ConnConfig.ConnectTimeout = 3 * time.Second
-	cfg.PingTimeout = time.Second
+	cfg.ConnConfig.ConnectTimeout = cmp.Or(l.Connect, l.Wait)
+	cfg.PingTimeout = cmp.Or(l.Ping, l.Wait)
 	cfg.MaxConnLifetime = 10 * time.Minute
 	cfg.MaxConnLifetimeJitter = 2 * time.Minute
 	p := cfg.ConnConfig.RuntimeParams
 	p["application_name"] = "bongsu"
 	p["timezone"] = "UTC"
-	p["statement_timeout"] = fmt.Sprint(l.Transaction.Milliseconds())
+	p["statement_timeout"] = fmt.Sprint(cmp.Or(l.Statement, l.Transaction).Milliseconds())
 	p["lock_timeout"] = fmt.Sprint(l.Lock.Milliseconds())
-	p["idle_in_transaction_session_timeout"] = fmt.Sprint(l.Transaction.Milliseconds())
+	p["idle_in_transaction_session_timeout"] = fmt.Sprint(cmp.Or(l.Idle, l.Transaction).Milliseconds())
 	if l.Worker {
 		// Planned once, and never by whole tables: statistics lag behind a table
 		// that grows by a million rows in a minute.

@@ -15,13 +15,16 @@ type Status struct {
 	QueueOKAt      *time.Time // Redis answered a feeder last
 	QueueDownSince *time.Time // and has not since; nil: it is up
 	QueueError     string
+	ReadOnly       bool     // the database takes no writes: a standby, or set so
 	Workers        []Worker // alive ones
+	Lost           []Worker // those that did not sign off and were last seen within a day
 	LastWorkerAt   *time.Time
 	Vendors        []VendorState
 	OpenNotices    int64      // neither finished nor cancelled
 	Backlog        int64      // deliveries that wait or are under way
 	OldestDue      *time.Time // the longest overdue retry
 	OldestAccepted *time.Time // the oldest notice that has not begun
+	Stalled        []Stalled  // notices that do not move, the longest first
 }
 
 // Status reads how the parts stand. It takes a handful of short index reads.
@@ -32,7 +35,7 @@ func (db *DB) Status(ctx context.Context) (s Status, err error) {
 	opts := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = pgx.BeginTxFunc(ctx, db.pool, opts, func(tx pgx.Tx) error {
 		err := tx.QueryRow(ctx, `
-			SELECT now(), f.holder, f.lease_until, f.redis_ok_at, f.redis_down_at, coalesce(f.redis_error, ''),
+			SELECT now(), pg_is_in_recovery() OR current_setting('default_transaction_read_only')::boolean, f.holder, f.lease_until, f.redis_ok_at, f.redis_down_at, coalesce(f.redis_error, ''),
 				(SELECT max(seen_at) FROM worker),
 				(SELECT count(*) FROM notice WHERE settled_at IS NULL AND state <> 'cancelled'),
 				(SELECT coalesce(sum(c.pending + c.retrying + c.sending), 0)::bigint
@@ -41,18 +44,29 @@ func (db *DB) Status(ctx context.Context) (s Status, err error) {
 					SELECT wake_at FROM delivery d WHERE d.notice_id = n.id AND d.wake_at <= now() AND d.status = 'pending'
 					ORDER BY wake_at LIMIT 1) w WHERE n.settled_at IS NULL AND n.state = 'sending'),
 				(SELECT min(accepted_at) FROM notice WHERE settled_at IS NULL AND state = 'accepted')
-			FROM feeder f`).Scan(&s.Now, &s.FeederHolder, &s.FeederLease, &s.QueueOKAt, &s.QueueDownSince, &s.QueueError,
+			FROM feeder f`).Scan(&s.Now, &s.ReadOnly, &s.FeederHolder, &s.FeederLease, &s.QueueOKAt, &s.QueueDownSince, &s.QueueError,
 			&s.LastWorkerAt, &s.OpenNotices, &s.Backlog, &s.OldestDue, &s.OldestAccepted)
 		if err != nil {
 			return err
 		}
 		rows, err := tx.Query(ctx, `
 			SELECT id, started_at, seen_at, in_flight, slots, version FROM worker
-			WHERE seen_at > now() - $1::interval ORDER BY id`, WorkerAlive)
+			WHERE seen_at > now() - interval '1 day' ORDER BY id`)
 		if err != nil {
 			return err
 		}
-		if s.Workers, err = pgx.CollectRows(rows, pgx.RowToStructByName[Worker]); err != nil {
+		all, err := pgx.CollectRows(rows, pgx.RowToStructByName[Worker])
+		if err != nil {
+			return err
+		}
+		for _, w := range all {
+			if s.Now.Sub(w.SeenAt) < WorkerAlive {
+				s.Workers = append(s.Workers, w)
+			} else {
+				s.Lost = append(s.Lost, w)
+			}
+		}
+		if s.Stalled, err = stalled(ctx, tx); err != nil {
 			return err
 		}
 		s.Vendors, err = vendors(ctx, tx)

@@ -13,8 +13,8 @@ import (
 
 // Times of the feeder.
 const (
-	leaderLease = 5 * time.Second        // another takes over after this
-	leadEvery   = time.Second            // how often the turn is prolonged
+	leaderLease = FeederLease
+	leadEvery   = FeederTurn
 	feedEvery   = 40 * time.Millisecond  // how often due work is looked for
 	keepEvery   = 250 * time.Millisecond // how often the ledger is put in order
 	ringAtOnce  = 64
@@ -57,7 +57,7 @@ func (f *Feeder) Start() {
 func (f *Feeder) Stop() {
 	f.stop()
 	f.wg.Wait()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), StepDownLimit)
 	defer cancel()
 	if err := f.cfg.DB.StepDown(ctx, f.cfg.Name); err != nil {
 		f.log.Warn("the turn was not given away; it ends by itself", "error", err)

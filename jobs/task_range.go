@@ -108,6 +108,6 @@ func (w *Worker) touching(ring db.Ring) (stop func()) {
 // touchEvery is how often a task says that it is at its range. A range that
 // nobody touched for quiet is rung again.
 const (
-	touchEvery = time.Second
-	quiet      = 4 * time.Second
+	touchEvery = RangeTouch
+	quiet      = RangeQuiet
 )

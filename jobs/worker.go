@@ -63,7 +63,7 @@ func (w *Worker) Start() error {
 			Concurrency:       q.tasks,
 			Queues:            map[string]int{q.name: 1},
 			TaskCheckInterval: taskCheck,
-			ShutdownTimeout:   w.cfg.CallTimeout + 5*time.Second,
+			ShutdownTimeout:   w.cfg.CallTimeout + RecordLimit,
 			BaseContext:       context.Background,
 			Logger:            asynqLog{w.log},
 			ErrorHandler:      asynq.ErrorHandlerFunc(w.taskFailed),
@@ -92,16 +92,16 @@ func (w *Worker) Stop() {
 	w.guard.flush()
 	w.exchange.stop()
 	w.beating.Wait()
-	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), SignOffLimit)
 	defer cancel()
 	if err := w.cfg.DB.EndWorker(ctx, w.cfg.Name); err != nil {
 		w.log.Warn("the worker could not sign off", "error", err)
 	}
 }
 
-// beat tells the ledger every two seconds that this worker lives.
+// beat tells the ledger again and again that this worker lives.
 func (w *Worker) beat() {
-	tick := time.NewTicker(2 * time.Second)
+	tick := time.NewTicker(WorkerBeat)
 	defer tick.Stop()
 	for {
 		err := w.cfg.DB.BeatWorker(w.draining, db.Worker{ID: w.cfg.Name, StartedAt: w.started, Slots: w.cfg.MaxInFlight,

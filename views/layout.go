@@ -31,10 +31,11 @@ type Flash struct {
 	Bad  bool
 }
 
-// Badge is the short sign of trouble in the header; it leads to the status page.
+// Badge is the short sign of how everything is, in the header of every page; it
+// leads to the Status page.
 type Badge struct {
-	Text string // empty: none
-	Bad  bool
+	Text  string // empty: none
+	State string // as a StatusRow's
 }
 
 // VendorPaused says why calls to the vendor wait.
@@ -45,14 +46,22 @@ type VendorPaused struct {
 	NextProbeAt string // empty: no probe is planned
 	Waiting     int64
 	CanResume   bool
-	KeepDevices bool // 410s do not disable devices until an admin agrees
+	KeepDevices bool   // 410s do not disable devices until an admin agrees
+	Runbook     string // where it is explained
 }
 
-func tone(bad bool) ui.Tone {
-	if bad {
+// tone shows the state of a part.
+func tone(state string) ui.Tone {
+	switch state {
+	case StateOK:
+		return ui.Good
+	case StateWarn:
+		return ui.Warn
+	case StateDown:
 		return ui.Bad
+	default:
+		return ui.Calm
 	}
-	return ui.Warn
 }
 
 // htmxConfig switches off what the content policy forbids or what would hide

@@ -9,6 +9,7 @@ type layoutText struct {
 	Notices, Compose, Devices, Archive, Queues, Status             string
 	People, Tokens, Audit, Settings                                string
 	Timeout, Lost, Foreign, NoAnswer, Stale, Count                 string
+	BadgeOf, HowToGoOn                                             string
 	Resume, PausedSince, NextProbe, VendorSays, Waiting, KeepAgree string
 }
 
@@ -27,6 +28,8 @@ func layoutWords() layoutText {
 		UploadCut:     "The connection broke before the whole file was there, so nothing was stored. Send the same file again.",
 		UploadStalled: "The file stopped moving for a minute, so it was given up and nothing was stored. Check your network and send the same file again.",
 		Count:         "{chars} of {limit} characters, {bytes} bytes",
+
+		BadgeOf: "Status: ", HowToGoOn: "What to do, step by step",
 
 		Resume: "Try now", PausedSince: "Calls to the vendor have been paused since", NextProbe: "The next try is at",
 		VendorSays: "The vendor says:", Waiting: "waiting, none is lost and none is charged.",

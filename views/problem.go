@@ -9,6 +9,8 @@ type Problem struct {
 	Do        string // what to do; empty: nothing
 	Back      string // where to go; empty: nowhere
 	BackText  string
+	Since     string // since when it is so; empty: not known
+	Runbook   string // where it is explained; empty: nowhere
 	RequestID string
 	NewTab    bool // Back opens beside this page, so that what was typed stays
 	Again     *Again
@@ -21,11 +23,12 @@ type Again struct {
 	Fields []Hidden
 }
 
-type problemText struct{ Request, Again, Kept string }
+type problemText struct{ Request, Again, Kept, Since, Runbook string }
 
 func problemWords() problemText {
 	return problemText{
 		Request: "If you ask somebody about it, name this request:",
-		Again:   "Try again", Kept: "What you typed is kept here:",
+		Since:   "It has been so since", Runbook: "What this means, and what to do",
+		Again: "Try again", Kept: "What you typed is kept here:",
 	}
 }

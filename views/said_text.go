@@ -1,10 +1,6 @@
 package views
 
-import (
-	"fmt"
-
-	"bongsu/views/ui"
-)
+import "bongsu/views/ui"
 
 // Words is what a page tells after an act, or instead of one.
 type Words struct {
@@ -13,7 +9,7 @@ type Words struct {
 	ImportConfirmed, ImportDeclined, ImportCancelled, All                                                                  string
 	PasswordsDiffer, PasswordWrong, DaysWrong                                                                              string
 	NoSuchToken, ChooseFirst, DigitsOnly, BadTime, BadNotice                                                               string
-	SignedOut, SignedOutWhat, SignIn, VendorPaused, QueueDown, NoWorker, NotAskedYet                                       string
+	SignedOut, SignedOutWhat, SignIn, NotAskedYet, AllMove, RedisAnswers, RedisSilent                                      string
 }
 
 // Said gives the words that handlers say.
@@ -34,7 +30,7 @@ func Said() Words {
 		BadNotice:     "must be the number of a notice",
 		SignedOut:     "You are signed out.",
 		SignedOutWhat: "Nothing was done. Sign in in a new tab, then come back and press again: what you typed stays here.",
-		SignIn:        "Sign in", VendorPaused: "vendor paused", QueueDown: "queue down", NoWorker: "no worker",
+		SignIn:        "Sign in", AllMove: "every notice under way moves", RedisAnswers: "it answers", RedisSilent: "it does not answer",
 		NotAskedYet: "no worker has asked it yet",
 	}
 }
@@ -52,17 +48,4 @@ func SaidMarked(n int64) string {
 // SaidResent says how many unknown deliveries an operator sends again.
 func SaidResent(n int64) string {
 	return ui.Of(n, "delivery waits", "deliveries wait") + " to be sent again."
-}
-
-// DatabaseFacts says how fast the database answered, in milliseconds.
-func DatabaseFacts(ms int64) string { return "answered in " + ui.Millis(ms) }
-
-// WorkerFacts says how many workers run and what they do.
-func WorkerFacts(workers, calls, slots int64) string {
-	return fmt.Sprintf("%s running, %s of %s calls in flight", ui.Num(workers), ui.Num(calls), ui.Num(slots))
-}
-
-// BacklogFacts says how much is not at its end.
-func BacklogFacts(deliveries, notices int64) string {
-	return ui.Of(deliveries, "delivery waits or is", "deliveries wait or are") + " under way in " + ui.Of(notices, "notice", "notices")
 }

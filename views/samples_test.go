@@ -62,7 +62,7 @@ func troubled() views.Notice {
 	m.Progress.Counts.Unknown, m.Progress.Counts.Total = 4, 12004
 	m.Paused = &views.VendorPaused{Reason: "credentials_refused", Detail: "401 <b>bad token</b>", Since: "2026-12-01T05:11:10Z",
 		NextProbeAt: "2026-12-01T05:13:00Z", Waiting: 3578, CanResume: true}
-	m.Badge = views.Badge{Text: "queue down", Bad: true}
+	m.Badge = views.Badge{Text: "sending waits: queue away", State: views.StateDown}
 	m.Flash = views.Flash{Text: "The notice is paused."}
 	return m
 }
@@ -115,13 +115,20 @@ func archive() views.Archive {
 func status() views.Status {
 	return views.Status{
 		Shell: shell("status"),
-		Live: views.StatusLive{LookedAt: "2026-12-01T05:12:00Z", Items: []views.StatusRow{
-			{Key: "database", State: "ok", Facts: "answers in 1 ms"},
-			{Key: "redis", State: "down", Facts: "connection refused", Since: "2026-12-01T05:11:00Z"},
-			{Key: "vendor", State: "ok"}, {Key: "workers", State: "ok", Facts: "2 running"}, {Key: "feeder", State: "ok"},
-			{Key: "backlog", State: "warn", Facts: "12,345 waiting, the oldest for 2 min"},
-		}, Workers: []views.WorkerRow{{ID: "host-1-abc", StartedAt: "2026-12-01T05:00:00Z", SeenAt: "2026-12-01T05:11:59Z", InFlight: 256, Slots: 256, Version: "dev"}}},
-		Ladder: []views.Limit{{Name: "browser", Value: "15 s", Longer: "proxy 12 s", OK: true}, {Name: "proxy", Value: "12 s", Longer: "server handler 10 s", OK: false}},
+		Live: views.StatusLive{LookedAt: "2026-12-01T05:12:00Z", Can: shell("").Can, Items: []views.StatusRow{
+			{Key: "database", State: "ok", Facts: "answered in 1 ms"},
+			{Key: "redis", State: "down", Message: "redis-down", Facts: "connection refused", Since: "2026-12-01T05:11:00Z"},
+			{Key: "vendor", State: "down", Message: "vendor-outage", Since: "2026-12-01T05:11:00Z", Next: "2026-12-01T05:12:02Z"},
+			{Key: "workers", State: "ok", Facts: "2 running"}, {Key: "feeder", State: "unknown"},
+			{Key: "backlog", State: "warn", Message: "backlog-old", Facts: "12,345 waiting, the oldest for 2 min"},
+			{Key: "notices", State: "warn", Message: "notice-stalled", Links: []views.StatusLink{{Href: "/notices/17", Text: "#17 정기 점검", Since: "2026-12-01T05:10:00Z"}}},
+			{Key: "disk", State: "ok", Facts: "10.0 GB of 20.0 GB free"},
+		}, Workers: []views.WorkerRow{
+			{ID: "host-1-abc", StartedAt: "2026-12-01T05:00:00Z", SeenAt: "2026-12-01T05:11:59Z", InFlight: 256, Slots: 256, Version: "dev"},
+			{ID: "host-2-def", StartedAt: "2026-12-01T05:00:00Z", SeenAt: "2026-12-01T05:01:59Z", Slots: 256, Version: "dev", Lost: true},
+		}},
+		Ladder: []views.Limit{{Name: "browser", Value: "15s", Longer: "proxy (12s)", OK: true},
+			{Name: "proxy", Value: "12s", Longer: "server write (11s)", Variable: "BONGSU_PROXY_TIMEOUT"}},
 	}
 }
 
@@ -163,8 +170,11 @@ func pages() map[string]templ.Component {
 		"queues-down":   views.QueuesPage(views.Queues{Shell: shell("queues"), Down: "dial tcp: connection refused"}),
 		"queue":         views.QueuePage(queue()),
 		"status":        views.StatusPage(status()),
+		"status-away":   views.StatusPage(views.Status{Live: views.StatusLive{Items: []views.StatusRow{{Key: "database", State: "down", Message: "database-down"}, {Key: "workers", State: "unknown"}}}}),
+		"runbook":       views.RunbookPage(views.Runbook{}),
+		"runbook-one":   views.RunbookPage(views.Runbook{Message: views.Messages()[0]}),
 		"problem": views.ProblemPage(views.Problem{Title: "The database does not answer", What: "Your notice was not accepted.", Do: "Press again in a few seconds.",
-			RequestID: "01J0", Back: "/", BackText: "To the start",
+			RequestID: "01J0", Since: "2026-12-01T05:11:00Z", Runbook: "/runbook/database-down", Back: "/", BackText: "To the start",
 			Again: &views.Again{Action: "/notices", Fields: []views.Hidden{{Name: "title", Value: "정기 점검"}, {Name: "body", Value: "a\nb"}}}}),
 	}
 	for i, text := range hostile {

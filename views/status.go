@@ -1,5 +1,20 @@
 package views
 
+import (
+	"slices"
+	"strings"
+
+	"bongsu/views/ui"
+)
+
+// The states of a part.
+const (
+	StateOK      = "ok"
+	StateWarn    = "warn"
+	StateDown    = "down"
+	StateUnknown = "unknown" // nobody can say just now
+)
+
 // Status is the page that says how everything is.
 type Status struct {
 	Shell
@@ -13,83 +28,79 @@ type StatusLive struct {
 	LookedAt string
 	Items    []StatusRow
 	Workers  []WorkerRow
+	Can      Can // of the reader, for what a state means to him
 }
 
-// StatusRow is one thing and how it is. Key is database, redis, vendor,
-// workers, feeder or backlog; State is ok, warn or down.
+// StatusRow is one part and how it is. Key is database, redis, vendor, workers,
+// feeder, backlog, notices or disk.
 type StatusRow struct {
 	Key, State string
+	Message    string // key of the message that explains it; empty: none
 	Facts      string // numbers and words, already put together
 	Since      string // since when it is so; empty: not known
+	Next       string // when it is tried again; empty: not known
+	Links      []StatusLink
 }
+
+// StatusLink leads to something that is not well.
+type StatusLink struct{ Href, Text, Since string }
 
 // WorkerRow is one process that sends.
 type WorkerRow struct {
 	ID, StartedAt, SeenAt, Version string
 	InFlight, Slots                int64
+	Lost                           bool // it is not heard of any more
 }
 
 // Limit is one step of the ladder of time limits.
 type Limit struct {
 	Name, Value string
-	Longer      string // what it must be longer than, in words; empty: nothing
+	Longer      string // what it must be longer than, in words
+	Variable    string // the setting; empty: it is fixed
 	OK          bool
 }
 
-type statusText struct {
-	Title, Caption, Thing, State, Means, Since, Workers, Worker, Started, Seen, Calls, Version string
-	NoWorker, NoWorkerHint, Ladder, LadderHint, Limit, Value, Longer, Holds, Yes, No, LookedAt string
-}
-
-func statusWords() statusText {
-	return statusText{
-		Title: "Status", Caption: "How everything is", Thing: "Part", State: "State", Means: "What it means for you", Since: "Since",
-		Workers: "Workers", Worker: "Worker", Started: "Started", Seen: "Last seen", Calls: "Calls in flight", Version: "Version",
-		NoWorker: "No worker is running.", NoWorkerHint: "Notices are accepted and wait. Start bongsu serve with the role worker or all.",
-		Ladder: "Time limits, from the outside in", LadderHint: "An outer limit must be longer than those inside it together, else Bongsu does not start.",
-		Limit: "Limit", Value: "Value", Longer: "Must be longer than", Holds: "Holds", Yes: "yes", No: "no", LookedAt: "as of",
-	}
-}
-
-func statusName(key string) string {
-	words := map[string]string{
-		"database": "Database", "redis": "Queue (Redis)", "vendor": "Vendor", "workers": "Workers", "feeder": "Feeder", "backlog": "Backlog",
-	}
-	if w, ok := words[key]; ok {
-		return w
-	}
-	return key
-}
-
-// statusMeans says in one line what a state means for the person reading.
-func statusMeans(key, state string) string {
-	ok := state == "ok"
+// BadgeFor sums up: what is down, else how many warnings there are, else that
+// all is well. row is the first that is not well.
+func BadgeFor(row StatusRow, warnings int) Badge {
 	switch {
-	case key == "database" && ok:
-		return "Notices are accepted and every result is recorded."
-	case key == "database":
-		return "Nothing can be accepted or looked up until it is back. What was accepted is safe, and sending goes on by itself."
-	case key == "redis" && ok:
-		return "Tasks reach the workers."
-	case key == "redis":
-		return "Notices are accepted as ever, but sending waits. Nothing is lost; it goes on by itself when the queue is back."
-	case key == "vendor" && ok:
-		return "Calls are made and answered."
-	case key == "vendor":
-		return "Calls are paused. What waits is neither lost nor charged. The banner above says what to do."
-	case key == "workers" && ok:
-		return "Notices are being sent as they come."
-	case key == "workers":
-		return "Notices are accepted and wait until a worker is started."
-	case key == "feeder" && ok:
-		return "Work is handed out."
-	case key == "feeder":
-		return "No process hands out work. Another takes over within seconds; if this stays, start a worker."
-	case key == "backlog" && ok:
-		return "What waits is young."
-	case key == "backlog":
-		return "Deliveries have been due for a while. Look at the vendor and the workers above."
+	case row.State == StateDown:
+		return Badge{Text: badgeText(row), State: StateDown}
+	case warnings > 0:
+		return Badge{Text: ui.Of(int64(warnings), "warning", "warnings"), State: StateWarn}
 	default:
-		return ""
+		return Badge{Text: statusWords().AllWell, State: StateOK}
 	}
+}
+
+// BadgeUnknown is the badge while nobody can say how the parts are.
+func BadgeUnknown() Badge { return Badge{Text: statusWords().NotKnown, State: StateUnknown} }
+
+// JoinFacts puts facts beside one another, without the empty ones.
+func JoinFacts(facts ...string) string {
+	var some []string
+	for _, f := range facts {
+		if f != "" {
+			some = append(some, f)
+		}
+	}
+	return strings.Join(some, "; ")
+}
+
+// means says in one line what the state of a part means for the reader.
+func (r StatusRow) means(can Can) string {
+	if m, ok := MessageOf(r.Message); ok {
+		return m.line(can)
+	}
+	return statusMeans(r.Key, r.State)
+}
+
+// knowsWorkers says whether anything is known of the workers.
+func (m StatusLive) knowsWorkers() bool {
+	return slices.ContainsFunc(m.Items, func(r StatusRow) bool { return r.Key == "workers" && r.State != StateUnknown })
+}
+
+// worker says whether one is running.
+func (m StatusLive) worker() bool {
+	return slices.ContainsFunc(m.Workers, func(w WorkerRow) bool { return !w.Lost })
 }

@@ -39,6 +39,9 @@ func (s *Server) identify(rt *route, r *http.Request) (*http.Request, error) {
 	case api:
 		return r, s.identifyProgram(r)
 	case page, fragment:
+		if rt.outage {
+			return s.identifyWhereKnown(rt, r)
+		}
 		return s.identifyPerson(rt, r)
 	default:
 		return r, nil
@@ -105,7 +108,7 @@ func (s *Server) sessionUser(ctx context.Context, quiet bool) (db.User, error) {
 	}
 	if !quiet && idle > sessionTouch {
 		s.sessions.Put(ctx, sessionSeenKey, s.now().Unix())
-		if _, _, err := s.sessions.Commit(ctx); err != nil {
+		if _, _, err := s.sessions.Commit(ctx); err != nil && db.CauseOf(err) != db.ReadOnly {
 			return db.User{}, err
 		}
 	}

@@ -65,8 +65,13 @@ type failure struct {
 	RetryAfter time.Duration // 0: not said
 	Object     int64         // number of what stands in the way; 0: none
 	RequestID  string
-	Safe       bool // doing it again does nothing twice
+	Safe       bool      // doing it again does nothing twice
+	Message    string    // of the runbook; empty: none
+	Since      time.Time // since when it is so; zero: not known
 }
+
+// unavailableRetry is when a request that met an outage may come again.
+const unavailableRetry = 2 * time.Second
 
 // fail answers err in the form of the route: problem details to a program, a
 // page or a part of one to a person.
@@ -76,7 +81,9 @@ func (s *Server) fail(w *recorder, r *http.Request, err error) {
 		return
 	}
 	r = r.WithContext(context.WithoutCancel(r.Context())) // its time may be over, and a page is rendered still
+	s.watch.noted(err)
 	f := explain(err)
+	s.addMessage(&f, err)
 	f.RequestID = st.id
 	f.Safe = st.route == nil || !st.route.once
 	if f.Status >= 500 {
@@ -130,8 +137,7 @@ func explain(err error) failure {
 	}
 	switch {
 	case errors.Is(err, errUnsure), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), db.Unavailable(err):
-		return failure{Status: 503, Code: "unavailable", RetryAfter: 2 * time.Second,
-			Detail: "The database or the queue did not answer in time, so nothing certain can be said about this request."}
+		return failure{Status: 503, Code: "unavailable", RetryAfter: unavailableRetry, Detail: unavailableDetail(err)}
 	case errors.Is(err, errStopping):
 		return failure{Status: 503, Code: "stopping", RetryAfter: 5 * time.Second,
 			Detail: "The server is being restarted, so nothing of the file was stored."}
@@ -140,6 +146,33 @@ func explain(err error) failure {
 	default:
 		return failure{Status: 500, Code: "internal",
 			Detail: "Something went wrong on our side; the log has it under the request id."}
+	}
+}
+
+// unavailableDetail says what could not be had. Where nothing was written for
+// certain, it says that too.
+func unavailableDetail(err error) string {
+	switch db.CauseOf(err) {
+	case db.ReadOnly:
+		return "The database takes no writes at the moment, so nothing was done."
+	case db.DiskFull:
+		return "The database's disk is full, so nothing was done."
+	case db.Crowded:
+		return "The database has no connection left, so nothing was done."
+	default:
+		return "The database or the queue did not answer in time, so nothing certain can be said about this request."
+	}
+}
+
+// addMessage names the page of the runbook that explains an outage, and since
+// when it lasts.
+func (s *Server) addMessage(f *failure, err error) {
+	if f.Status != http.StatusServiceUnavailable || errors.Is(err, errNoInspector) {
+		return
+	}
+	f.Message = "answer-unsure"
+	if o := s.watch.outlook(); o.trouble != db.NoCause {
+		f.Message, f.Since = troubleMessage(o.trouble), o.since
 	}
 }
 

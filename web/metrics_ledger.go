@@ -9,14 +9,11 @@ import (
 	"bongsu/db"
 )
 
-// metricsLimit bounds what a scrape waits for the database.
-const metricsLimit = 3 * time.Second
-
 // ledgerMetrics reads how the ledger stands and gives it as a registry of its
 // own. While the database is away it holds bongsu_database_up 0 and nothing
 // else, so that no old number is taken for a new one.
 func (s *Server) ledgerMetrics(ctx context.Context) *prometheus.Registry {
-	ctx, cancel := context.WithTimeout(ctx, metricsLimit)
+	ctx, cancel := context.WithTimeout(ctx, s.limits.Scrape)
 	defer cancel()
 	g := gauges{prometheus.NewRegistry()}
 	st, err := s.pages.Status(ctx)

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"context"
-	"encoding/csv"
 	"fmt"
 	"maps"
 	"net/http"
@@ -110,45 +108,25 @@ func objectHref(object string) string {
 // auditBatch is how many lines the file is read by.
 const auditBatch = 1000
 
-// auditCSVLimit is how long one file may take to go out, and auditBatchLimit one
-// part of it.
-const (
-	auditCSVLimit   = 5 * time.Minute
-	auditBatchLimit = 30 * time.Second
-)
-
-// auditCSV streams the filtered log as a file for a spreadsheet. It may take longer
-// than a page: each part has a limit of its own.
+// auditCSV streams the filtered log as a file for a spreadsheet.
 func auditCSV(s *Server, w http.ResponseWriter, r *http.Request) error {
 	f, m := auditFilter(r)
 	if m.FromWrong+m.ToWrong != "" {
 		return db.Invalid("from, to", "%s", m.FromWrong+m.ToWrong)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), auditCSVLimit)
-	defer cancel()
-	list, err := s.pages.Audit(ctx, f, "", auditBatch)
-	if err != nil {
-		return err
-	}
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="bongsu-log.csv"`)
-	out, control := csv.NewWriter(w), http.NewResponseController(w)
-	_ = out.Write([]string{"at", "who", "actor", "role", "act", "object", "result", "detail", "request_id"})
-	for {
-		if err := control.SetWriteDeadline(time.Now().Add(auditBatchLimit)); err != nil {
-			return err
+	columns := []string{"at", "who", "actor", "role", "act", "object", "result", "detail", "request_id"}
+	cursor, more := "", true
+	return s.stream(w, "bongsu-log.csv", columns, func() (rows [][]string, err error) {
+		if !more {
+			return nil, nil
 		}
+		list, err := s.pages.Audit(r.Context(), f, cursor, csvBatch)
+		cursor, more = list.Next, list.Next != ""
 		for _, e := range list.Items {
-			_ = out.Write(auditCells(e)) // an error stays, and Flush gives it
+			rows = append(rows, auditCells(e))
 		}
-		out.Flush()
-		if err := out.Error(); err != nil || list.Next == "" {
-			return err
-		}
-		if list, err = s.pages.Audit(ctx, f, list.Next, auditBatch); err != nil {
-			panic(http.ErrAbortHandler) // a file that is cut off must not look whole
-		}
-	}
+		return rows, err
+	})
 }
 
 func auditCells(e db.AuditEntry) []string {
@@ -156,18 +134,6 @@ func auditCells(e db.AuditEntry) []string {
 	for _, d := range auditRow(e).Detail {
 		detail = append(detail, d.Name+": "+d.Value)
 	}
-	cells := []string{e.At.UTC().Format(time.RFC3339Nano), e.ActorName, e.Actor, string(e.Role), e.Act, e.Object, e.Result,
+	return []string{e.At.UTC().Format(time.RFC3339Nano), e.ActorName, e.Actor, string(e.Role), e.Act, e.Object, e.Result,
 		strings.Join(detail, "; "), textOf(e.RequestID)}
-	for i, c := range cells {
-		cells[i] = harmless(c)
-	}
-	return cells
-}
-
-// harmless keeps a spreadsheet from taking a cell for a formula.
-func harmless(cell string) string {
-	if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
-		return "'" + cell
-	}
-	return cell
 }

@@ -33,7 +33,7 @@ func peopleRoutes() []route {
 		{method: "POST", path: "/tokens/{id}/revoke", kind: page, roles: admins, handle: revokeToken},
 
 		{method: "GET", path: "/audit", kind: page, roles: admins, handle: auditPage},
-		{method: "GET", path: "/audit.csv", kind: page, roles: admins, handle: auditCSV},
+		{method: "GET", path: "/audit.csv", kind: page, roles: admins, handle: auditCSV, long: true},
 		{method: "GET", path: "/settings", kind: page, roles: admins, handle: settingsPage},
 	}
 }

@@ -32,12 +32,10 @@ func (s *Server) noticeProgress(r *http.Request, id int64) (looked, error) {
 	if err != nil {
 		return looked{}, err
 	}
-	st, err := s.pages.Status(r.Context())
-	if err != nil {
-		return looked{}, err
-	}
 	v := shapeProgress(p, may(r))
-	addHindrance(&v, st)
+	if o := s.watch.see(r.Context()); o.known {
+		addHindrance(&v, p.Notice.ID, o.st)
+	}
 	v.Acts = shapeActs(p.Notice, may(r), newest, newestState)
 	rate, next := parseWindow(r.FormValue("w")).next(sample{v.Counts.Done(), p.Now})
 	addRate(&v, p, rate)
@@ -74,7 +72,7 @@ func shapeProgress(p db.Progress, can views.Can) views.Progress {
 }
 
 // addHindrance says what a notice that is not at its end waits for.
-func addHindrance(v *views.Progress, st db.Status) {
+func addHindrance(v *views.Progress, id int64, st db.Status) {
 	if !v.Live {
 		return
 	}
@@ -84,6 +82,11 @@ func addHindrance(v *views.Progress, st db.Status) {
 	}
 	for _, x := range st.Vendors {
 		v.VendorPaused = v.VendorPaused || x.State != "ok"
+	}
+	for _, x := range st.Stalled {
+		if x.ID == id && v.QueueDownSince == "" && !v.NoWorker && !v.VendorPaused {
+			v.StalledSince = stamp(x.Since)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -39,7 +40,7 @@ func (s *Server) queueList(r *http.Request) ([]Queue, error) {
 	if s.queues == nil {
 		return nil, errNoInspector
 	}
-	return s.queues.Queues(r.Context())
+	return within(r.Context(), s.limits.Queue, s.queues.Queues)
 }
 
 // queuePage lists the tasks of one queue in one state.
@@ -81,7 +82,9 @@ func (s *Server) addTasks(r *http.Request, m *views.Queue) {
 	if err != nil || page < 1 {
 		page = 1
 	}
-	tasks, err := s.queues.Tasks(r.Context(), m.Name, m.State, page, pageSize)
+	tasks, err := within(r.Context(), s.limits.Queue, func(ctx context.Context) ([]Task, error) {
+		return s.queues.Tasks(ctx, m.Name, m.State, page, pageSize)
+	})
 	if err != nil {
 		m.Down = err.Error()
 		return

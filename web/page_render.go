@@ -103,11 +103,10 @@ func textOf(s *string) string {
 // shell is the frame of a page for the sender of r. It takes the message that
 // the last act left.
 func (s *Server) shell(r *http.Request, section string) (views.Shell, error) {
-	text, bad, err := s.takeFlash(r)
-	if err != nil {
-		return views.Shell{}, err
+	if stateOf(r.Context()).away {
+		return views.Shell{Section: section}, nil
 	}
-	st, err := s.pages.Status(r.Context())
+	text, bad, err := s.takeFlash(r)
 	if err != nil {
 		return views.Shell{}, err
 	}
@@ -115,12 +114,13 @@ func (s *Server) shell(r *http.Request, section string) (views.Shell, error) {
 	m := views.Shell{
 		Section: section, User: a.Name, Role: string(a.Role), Can: may(r), Flash: views.Flash{Text: text, Bad: bad},
 	}
-	addTrouble(&m, st)
+	addOutlook(&m, s.watch.see(r.Context()))
 	return m, nil
 }
 
 // doneThen leads to path after an act, where message says that it was done.
 func (s *Server) doneThen(w http.ResponseWriter, r *http.Request, message, path string) error {
+	s.watch.forget()
 	if err := s.setFlash(r, message, false); err != nil {
 		return err
 	}

@@ -51,8 +51,10 @@ func pageRoutes() []route {
 		{method: "GET", path: "/queues/{queue}", kind: page, roles: admins, handle: queuePage},
 		{method: "POST", path: "/queues/{queue}/tasks", kind: page, roles: admins, handle: actOnTask},
 
-		{method: "GET", path: "/status", kind: page, roles: anyone, handle: statusPage},
-		{method: "GET", path: "/status/live", kind: fragment, roles: anyone, handle: statusFragment, quiet: true},
+		{method: "GET", path: "/status", kind: page, roles: anyone, handle: statusPage, outage: true},
+		{method: "GET", path: "/status/live", kind: fragment, roles: anyone, handle: statusFragment, quiet: true, outage: true},
+		{method: "GET", path: "/runbook", kind: open, handle: runbookPage},
+		{method: "GET", path: "/runbook/{message}", kind: open, handle: runbookPage},
 		{method: "POST", path: "/vendor/resume", kind: page, roles: admins, handle: resumeVendor},
 	}
 }

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"context"
 	"net/http"
+	"strconv"
 	"time"
 
 	"bongsu/db"
@@ -11,105 +13,141 @@ import (
 // LadderStep is one time limit and what it must be longer than, as the Status
 // page shows it.
 type LadderStep struct {
-	Name   string
-	Value  time.Duration
-	Longer string // in words; empty: nothing lies inside
-	OK     bool
+	Name     string
+	Value    string
+	Longer   string // in words
+	Variable string // the setting; empty: it is fixed
+	OK       bool
 }
 
-// backlogAge is how long work may be due before the Status page warns.
-const backlogAge = time.Minute
-
+// statusPage shows how the parts are. It answers also while the database is away:
+// with 503, what can be known then, and without knowing who asks.
 func statusPage(s *Server, w http.ResponseWriter, r *http.Request) error {
-	live, err := s.statusLive(r)
-	if err != nil {
-		return err
-	}
+	live, up := s.statusLive(r)
 	m := views.Status{Live: live}
 	for _, l := range s.ladder {
-		m.Ladder = append(m.Ladder, views.Limit{Name: l.Name, Value: l.Value.String(), Longer: l.Longer, OK: l.OK})
+		m.Ladder = append(m.Ladder, views.Limit{Name: l.Name, Value: l.Value, Longer: l.Longer, Variable: l.Variable, OK: l.OK})
 	}
-	if m.Shell, err = s.shell(r, "status"); err != nil {
+	var err error
+	if m.Shell, err = s.shell(r, "status"); err != nil && db.CauseOf(err) == db.NoCause {
 		return err
+	}
+	if !up {
+		w.Header().Set("Retry-After", strconv.Itoa(int(unavailableRetry.Seconds())))
+		return render(w, r, http.StatusServiceUnavailable, views.StatusPage(m))
 	}
 	return render(w, r, http.StatusOK, views.StatusPage(m))
 }
 
+// statusFragment is the live part alone. It answers with 200 while the database
+// is away too: what it says is true, and takes the place of what was.
 func statusFragment(s *Server, w http.ResponseWriter, r *http.Request) error {
-	live, err := s.statusLive(r)
-	if err != nil {
-		return err
-	}
+	live, _ := s.statusLive(r)
 	return render(w, r, http.StatusOK, views.StatusPart(live))
 }
 
-func (s *Server) statusLive(r *http.Request) (views.StatusLive, error) {
-	began := s.now()
-	st, err := s.pages.Status(r.Context())
+// statusLive looks at every part, within limits of its own. up is false where the
+// database did not tell.
+func (s *Server) statusLive(r *http.Request) (m views.StatusLive, up bool) {
+	ctx, cancel := context.WithTimeout(r.Context(), s.limits.Look)
+	defer cancel()
+	began := time.Now()
+	st, err := s.pages.Status(ctx)
+	took := time.Since(began)
+	s.watch.saw(st, err)
+	o := s.watch.outlook()
+	m = views.StatusLive{LookedAt: stamp(st.Now), Can: may(r)}
 	if err != nil {
-		return views.StatusLive{}, err
+		s.log.WarnContext(ctx, "the parts could not be looked at", "error", err)
+		m.LookedAt = stamp(s.now())
+		m.Items = s.partsWithout(r, o)
+		return m, false
 	}
-	m := views.StatusLive{LookedAt: stamp(st.Now), Items: []views.StatusRow{
-		{Key: "database", State: "ok", Facts: views.DatabaseFacts(s.now().Sub(began).Milliseconds())},
-		queueStatus(st),
-	}}
-	for _, v := range st.Vendors {
-		m.Items = append(m.Items, vendorStatus(v))
-	}
-	m.Items = append(m.Items, workerStatus(st), feederStatus(st), backlogStatus(st))
+	m.Items = append(partsOf(o), s.diskPart(o)...)
+	c, err := s.pages.Condition(ctx)
+	addCondition(&m.Items[0], took, c, err)
+	s.addMemory(r.Context(), &m.Items[1])
 	for _, x := range st.Workers {
-		m.Workers = append(m.Workers, views.WorkerRow{ID: x.ID, StartedAt: stamp(x.StartedAt), SeenAt: stamp(x.SeenAt),
-			Version: x.Version, InFlight: int64(x.InFlight), Slots: int64(x.Slots)})
+		m.Workers = append(m.Workers, workerRow(x, false))
 	}
-	return m, nil
+	for _, x := range st.Lost {
+		m.Workers = append(m.Workers, workerRow(x, true))
+	}
+	return m, true
 }
 
-func queueStatus(st db.Status) views.StatusRow {
+func workerRow(x db.Worker, lost bool) views.WorkerRow {
+	return views.WorkerRow{ID: x.ID, StartedAt: stamp(x.StartedAt), SeenAt: stamp(x.SeenAt),
+		Version: x.Version, InFlight: int64(x.InFlight), Slots: int64(x.Slots), Lost: lost}
+}
+
+// partsWithout gives what can be known while the database is away. Nobody knows
+// who asks then, so it names no machine.
+func (s *Server) partsWithout(r *http.Request, o outlook) []views.StatusRow {
+	database := databasePart(o)
+	if database.State == views.StateOK { // it was slow, and that alone is no trouble yet
+		database.State, database.Message, database.Since = views.StateDown, "database-down", stamp(s.now())
+	}
+	rows := []views.StatusRow{database, {Key: "redis", State: views.StateUnknown}}
+	s.addMemory(r.Context(), &rows[1])
+	for _, key := range []string{"vendor", "workers", "feeder", "backlog", "notices"} {
+		rows = append(rows, views.StatusRow{Key: key, State: views.StateUnknown})
+	}
+	return append(rows, s.diskPart(o)...)
+}
+
+// addCondition adds to the database's row how fast it answered and how it is, where
+// err does not say that this could not be read, and warns where its connections
+// run out.
+func addCondition(row *views.StatusRow, took time.Duration, c db.Condition, err error) {
+	facts := views.DatabaseFacts(took.Milliseconds())
+	if err == nil {
+		facts = views.JoinFacts(facts, views.ConditionFacts(c.Bytes, int64(c.Conns), int64(c.MaxConns)))
+	}
+	row.Facts = views.JoinFacts(row.Facts, facts)
+	if row.State == views.StateOK && err == nil && float64(c.Conns) > connsUsed*float64(c.MaxConns) {
+		row.State, row.Message = views.StateWarn, "database-connections"
+	}
+}
+
+// addMemory adds to the queue's row what Redis says of itself, where this process
+// can ask it.
+func (s *Server) addMemory(ctx context.Context, row *views.StatusRow) {
+	if s.memory == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.limits.Queue)
+	defer cancel()
+	m, err := s.memory(ctx)
 	switch {
-	case st.QueueDownSince != nil:
-		return views.StatusRow{Key: "redis", State: "down", Facts: st.QueueError, Since: stampOf(st.QueueDownSince)}
-	case st.QueueOKAt == nil:
-		return views.StatusRow{Key: "redis", State: "warn", Facts: views.Said().NotAskedYet}
-	default:
-		return views.StatusRow{Key: "redis", State: "ok"}
+	case err != nil && row.State == views.StateUnknown:
+		row.Facts = views.Said().RedisSilent
+		return
+	case err != nil:
+		return // since when, the feeder knows
+	case row.State == views.StateUnknown && row.Facts == "":
+		row.Facts = views.Said().RedisAnswers
+	}
+	row.Facts = views.JoinFacts(row.Facts, views.MemoryFacts(m.Used, m.Max))
+	if row.State == views.StateOK && m.Max > 0 && float64(m.Used) > memoryUsed*float64(m.Max) {
+		row.State, row.Message = views.StateWarn, "redis-full"
 	}
 }
 
-func vendorStatus(v db.VendorState) views.StatusRow {
-	row := views.StatusRow{Key: "vendor", State: "ok", Facts: v.Kind}
-	if v.State != "ok" {
-		row.State, row.Since, row.Facts = "down", stamp(v.Since), v.Kind+", "+v.State+": "+textOf(v.Detail)
+// diskPart is the room on the disk where it can be seen from here.
+func (s *Server) diskPart(o outlook) []views.StatusRow {
+	if s.disk == nil {
+		return nil
 	}
-	return row
-}
-
-func workerStatus(st db.Status) views.StatusRow {
-	if len(st.Workers) == 0 {
-		return views.StatusRow{Key: "workers", State: "down", Since: stampOf(st.LastWorkerAt)}
+	d, err := s.disk()
+	if err != nil {
+		return []views.StatusRow{{Key: "disk", State: views.StateUnknown, Facts: err.Error()}}
 	}
-	var calls, slots int64
-	for _, w := range st.Workers {
-		calls, slots = calls+int64(w.InFlight), slots+int64(w.Slots)
+	row := part("disk", views.DiskFacts(d.Free, d.Total))
+	if float64(d.Free) < diskLeft*float64(d.Total) {
+		row.State, row.Message = views.StateWarn, "disk-full"
 	}
-	return views.StatusRow{Key: "workers", State: "ok", Facts: views.WorkerFacts(int64(len(st.Workers)), calls, slots)}
-}
-
-func feederStatus(st db.Status) views.StatusRow {
-	if st.FeederLease.After(st.Now) {
-		return views.StatusRow{Key: "feeder", State: "ok", Facts: st.FeederHolder}
-	}
-	return views.StatusRow{Key: "feeder", State: "down"}
-}
-
-// backlogStatus warns where work has been due for long.
-func backlogStatus(st db.Status) views.StatusRow {
-	row := views.StatusRow{Key: "backlog", State: "ok", Facts: views.BacklogFacts(st.Backlog, st.OpenNotices)}
-	for _, t := range []*time.Time{st.OldestDue, st.OldestAccepted} {
-		if t != nil && st.Now.Sub(*t) > backlogAge {
-			row.State, row.Since = "warn", stamp(*t)
-		}
-	}
-	return row
+	return []views.StatusRow{row}
 }
 
 // resumeVendor lets calls to all paused vendors go on.
@@ -127,25 +165,4 @@ func resumeVendor(s *Server, w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return s.doneThen(w, r, views.Said().VendorCalled, "/status")
-}
-
-// addTrouble puts into a shell what everybody should see on every page.
-func addTrouble(m *views.Shell, st db.Status) {
-	for _, v := range st.Vendors {
-		if v.State == "ok" {
-			continue
-		}
-		m.Badge = views.Badge{Text: views.Said().VendorPaused, Bad: true}
-		if m.Can.Admin {
-			m.Paused = &views.VendorPaused{Reason: textOf(v.Reason), Detail: textOf(v.Detail), Since: stamp(v.Since),
-				NextProbeAt: stampOf(v.NextProbeAt), Waiting: st.Backlog, CanResume: true, KeepDevices: v.KeepDevices}
-		}
-		return
-	}
-	switch {
-	case st.QueueDownSince != nil:
-		m.Badge = views.Badge{Text: views.Said().QueueDown, Bad: true}
-	case len(st.Workers) == 0:
-		m.Badge = views.Badge{Text: views.Said().NoWorker}
-	}
 }

@@ -13,6 +13,9 @@ func (s *Server) presentFailure(w http.ResponseWriter, r *http.Request, f failur
 		Title: http.StatusText(f.Status), What: f.Detail, RequestID: f.RequestID,
 		Back: "/", BackText: "To the notices",
 	}
+	if f.Message != "" {
+		m.Since, m.Runbook = stamp(f.Since), views.RunbookPath(f.Message)
+	}
 	if f.Status >= 500 {
 		m.Again = resubmit(r)
 	}

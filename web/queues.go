@@ -39,3 +39,31 @@ type Task struct {
 	LastError              string
 	LastFailedAt, NextAt   time.Time // zero: none
 }
+
+// within asks for at most limit: the queue's own client knows no context. Where
+// the answer comes later, nobody hears it.
+func within[T any](ctx context.Context, limit time.Duration, ask func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	type answer struct {
+		value T
+		err   error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		defer cancel()
+		v, err := ask(ctx)
+		done <- answer{v, err}
+	}()
+	select {
+	case a := <-done:
+		return a.value, a.err
+	case <-ctx.Done():
+		select {
+		case a := <-done:
+			return a.value, a.err
+		default:
+			var none T
+			return none, ctx.Err()
+		}
+	}
+}

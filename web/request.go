@@ -17,6 +17,7 @@ type state struct {
 	route   *route   // nil: no route matched
 	actor   db.Actor // empty: nobody is known
 	token   int64    // number of the token of a program; 0: not a program
+	away    bool     // the database was away, so nobody knows who asks; on outage routes alone
 	err     error    // what the handler returned
 }
 

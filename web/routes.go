@@ -34,6 +34,7 @@ type route struct {
 	once         bool  // doing it twice does more than doing it once
 	beforeSecond bool  // also for an admin who has to set up a second factor first
 	long         bool  // a file comes or goes, under limits of its own; the handler reads the body itself
+	outage       bool  // it answers while the database is away too, without knowing who asks
 }
 
 // Who may do what. An admin may do all that the others may.

@@ -11,7 +11,7 @@ import (
 
 // asked is a route's path with something in place of its wildcards.
 func (rt route) asked() string {
-	return strings.NewReplacer("{id}", "1", "{queue}", "push", "{token}", "x", "{$}", "").Replace(rt.path)
+	return strings.NewReplacer("{id}", "1", "{queue}", "push", "{token}", "x", "{message}", "redis-down", "{$}", "").Replace(rt.path)
 }
 
 func TestTableIsWhole(t *testing.T) {

@@ -78,7 +78,7 @@ func (s *Server) run(rt *route, w *recorder, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if rt.kind != open && !slices.Contains(rt.roles, actorOf(r).Role) {
+	if rt.kind != open && !stateOf(r.Context()).away && !slices.Contains(rt.roles, actorOf(r).Role) {
 		return s.forbid(rt, r)
 	}
 	limit := rt.bodyLimit
@@ -91,7 +91,11 @@ func (s *Server) run(rt *route, w *recorder, r *http.Request) error {
 			return err
 		}
 	}
-	return rt.handle(s, w, r)
+	err = rt.handle(s, w, r)
+	if err == nil && rt.kind != open && !rt.outage {
+		s.watch.noted(nil) // the database has answered
+	}
+	return err
 }
 
 // forbid gives why the sender of r may not. An act that was asked for without the

@@ -4,6 +4,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -19,11 +20,14 @@ import (
 )
 
 // Deps is what a Server needs. All fields are required except Queues, without
-// which the pages say that the queues cannot be seen from here.
+// which the pages say that the queues cannot be seen from here, and Memory and
+// Disk, without which Status leaves them out.
 type Deps struct {
 	Pages         *db.DB // the pool for people and programs, not the one for work
 	Log           *slog.Logger
 	Queues        QueueInspector
+	Memory        func(context.Context) (Memory, error)          // of Redis
+	Disk          func() (Disk, error)                           // of the database's data
 	CheckPayload  func(title, body, link string) []db.FieldError // the vendor's limits
 	Limits        Limits
 	Expiry        time.Duration // of a notice that does not give its own
@@ -35,11 +39,32 @@ type Deps struct {
 	AdminsSecond  bool // admins must have a second factor
 }
 
-// Limits bounds one request. The zero value is not usable.
+// Limits bounds what a request may take. Handler is required.
 type Limits struct {
-	Handler    time.Duration // from the request's header to its answer
-	Upload     time.Duration // the same, of a file that comes or goes
-	UploadIdle time.Duration // within one, without a byte
+	Handler time.Duration // from the request's header to its answer
+
+	Upload     time.Duration // the same, of a file that comes or goes; 0: Handler
+	UploadIdle time.Duration // within one, without a byte; 0: Handler
+
+	Header time.Duration // for a request's header; 0: Read
+	Write  time.Duration // for the answer, from the request's header on; 0: no limit
+	Idle   time.Duration // a connection is kept without a request; 0: Read
+
+	Read   time.Duration // for a whole request; 0: Handler, as with the next four
+	Badge  time.Duration // a page waits for its badge
+	Look   time.Duration // one look at how the parts are
+	Queue  time.Duration // the queues are asked
+	Scrape time.Duration // the metrics wait for the database
+
+	Fresh time.Duration // one look serves all badges for so long; 0: each has its own
+}
+
+// whole gives l with what it leaves to Handler.
+func (l Limits) whole() Limits {
+	for _, d := range []*time.Duration{&l.Read, &l.Badge, &l.Look, &l.Queue, &l.Scrape, &l.Upload, &l.UploadIdle} {
+		*d = cmp.Or(*d, l.Handler)
+	}
+	return l
 }
 
 // Server is the HTTP side of the product. Its methods may be called by many
@@ -48,6 +73,9 @@ type Server struct {
 	pages           *db.DB
 	log             *slog.Logger
 	queues          QueueInspector
+	memory          func(context.Context) (Memory, error)
+	disk            func() (Disk, error)
+	watch           *watch
 	payload         func(title, body, link string) []db.FieldError
 	limits          Limits
 	expiry          time.Duration
@@ -71,23 +99,24 @@ type Server struct {
 // New makes a server from d. It does not listen yet.
 func New(d Deps) *Server {
 	s := &Server{
-		pages: d.Pages, log: d.Log, queues: d.Queues, payload: d.CheckPayload,
-		limits: d.Limits, expiry: d.Expiry, ladder: d.Ladder, settings: d.Settings, version: d.Version, now: d.Now,
+		pages: d.Pages, log: d.Log, queues: d.Queues, memory: d.Memory, disk: d.Disk, payload: d.CheckPayload,
+		limits: d.Limits.whole(), expiry: d.Expiry, ladder: d.Ladder, settings: d.Settings, version: d.Version, now: d.Now,
 		mux: http.NewServeMux(), cross: http.NewCrossOriginProtection(),
 		sessions: newSessions(d.Pages, d.SecureCookies),
 		guard:    newSignInGuard(d.Now), metrics: newMetrics(d.Version),
 		secondForAdmins: d.AdminsSecond,
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
+	s.watch = &watch{look: d.Pages.Status, now: d.Now, limit: s.limits.Look, wait: s.limits.Badge, fresh: s.limits.Fresh, behind: &s.behind}
 	for _, rt := range routes() {
 		s.mux.Handle(rt.method+" "+rt.path, bound{s, rt})
 	}
 	s.http = &http.Server{
 		Handler:           s,
-		ReadHeaderTimeout: 5 * time.Second,
-		ReadTimeout:       s.limits.Handler,
-		WriteTimeout:      s.limits.Handler + time.Second,
-		IdleTimeout:       2 * time.Minute,
+		ReadHeaderTimeout: s.limits.Header,
+		ReadTimeout:       s.limits.Read,
+		WriteTimeout:      s.limits.Write,
+		IdleTimeout:       s.limits.Idle,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(d.Log.Handler(), slog.LevelDebug),
 	}

@@ -225,6 +225,8 @@ func (s *Server) takeFlash(r *http.Request) (text string, bad bool, err error) {
 	if text == "" {
 		return "", false, nil
 	}
-	_, _, err = s.sessions.Commit(r.Context())
+	if _, _, err = s.sessions.Commit(r.Context()); db.CauseOf(err) == db.ReadOnly {
+		err = nil // it is shown once more, which is better than no page
+	}
 	return text, bad, err
 }

@@ -63,6 +63,19 @@ func Millis(ms int64) string {
 	return strconv.FormatFloat(float64(ms)/1000, 'f', 2, 64) + " s"
 }
 
+// Bytes writes a size: 512 B, 8.2 MB, 1.3 GB. The units are powers of ten.
+func Bytes(n int64) string {
+	units := []string{"kB", "MB", "GB", "TB"}
+	if n < 1000 {
+		return fmt.Sprintf("%d B", max(n, 0))
+	}
+	f, i := float64(n)/1000, 0
+	for f >= 999.95 && i < len(units)-1 {
+		f, i = f/1000, i+1
+	}
+	return strconv.FormatFloat(f, 'f', 1, 64) + " " + units[i]
+}
+
 // utcText is what is read where there is no script: 2026-12-01 05:11:00 UTC.
 // stamp is RFC 3339 in UTC. A stamp of another form is shown as it is.
 func utcText(stamp string) string {

@@ -93,10 +93,13 @@ func parseURL(raw string) (*url.URL, error) {
 	return u, nil
 }
 
-// newTransport gives the connection its own limit, two thirds of a call's, so
-// that a host that is gone leaves a word about it and not just a timeout.
+// ConnectLimit is the limit of the connection within a call of this limit: two
+// thirds, so that a host that is gone leaves a word about it and not just a
+// timeout.
+func ConnectLimit(timeout time.Duration) time.Duration { return timeout * 2 / 3 }
+
 func newTransport(timeout time.Duration, maxInFlight int) *http.Transport {
-	dial := timeout * 2 / 3
+	dial := ConnectLimit(timeout)
 	var http1 http.Protocols
 	http1.SetHTTP1(true)
 	return &http.Transport{

@@ -1,0 +1,44 @@
+package web
+
+import (
+	"bongsu/db"
+	"bongsu/views"
+)
+
+// addOutlook puts into a shell what everybody should see on every page.
+func addOutlook(m *views.Shell, o outlook) {
+	if !o.known {
+		m.Badge = views.BadgeUnknown()
+		if o.trouble != db.NoCause {
+			m.Badge = views.BadgeFor(databasePart(o), 1)
+		}
+		return
+	}
+	m.Badge = badgeOf(partsOf(o))
+	for _, v := range o.st.Vendors {
+		if m.Can.Admin && (v.State == "paused" || v.KeepDevices) {
+			m.Paused = &views.VendorPaused{Reason: textOf(v.Reason), Detail: textOf(v.Detail), Since: stamp(v.Since),
+				NextProbeAt: stampOf(v.NextProbeAt), Waiting: o.st.Backlog, CanResume: v.State != "ok", KeepDevices: v.KeepDevices,
+				Runbook: views.RunbookPath(vendorPart(v).Message)}
+			return
+		}
+	}
+}
+
+// badgeOf sums the parts up: the first that is down says why sending waits, and
+// otherwise the warnings are counted.
+func badgeOf(rows []views.StatusRow) views.Badge {
+	warnings := 0
+	var first views.StatusRow
+	for _, r := range rows {
+		if r.State == views.StateDown {
+			return views.BadgeFor(r, 0)
+		}
+		if r.State == views.StateWarn {
+			if warnings++; warnings == 1 {
+				first = r
+			}
+		}
+	}
+	return views.BadgeFor(first, warnings)
+}
