@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -77,6 +78,9 @@ func (o *onCall) picture(name string) {
 	if os.Getenv(envDocs) == "" {
 		return
 	}
+	o.eval(`() => document.querySelectorAll("#part-redis small").forEach((e) => {
+		e.textContent = e.textContent.replace(/unix \S+:/, "tcp redis:6379:"); // not where the test runs
+	})`)
 	png, err := o.page.Screenshot(false, &proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatPng})
 	o.no(err)
 	o.no(os.WriteFile(filepath.Join("docs", name), png, 0o644))
@@ -119,12 +123,20 @@ func (o *onCall) loses(s *site) {
 	if n := s.count("SELECT count(*) FROM notice"); n != 1 {
 		o.t.Errorf("%d notices came of it", n)
 	}
-	// The stand-in refuses our credentials: that is for later.
+	s.putOff(o.eval("() => location.pathname"))
+}
+
+// putOff leaves the notice, whose calls the stand-in refuses, for later.
+func (s *site) putOff(path string) {
+	s.t.Helper()
+	var id int64
+	_, err := fmt.Sscanf(path, "/notices/%d", &id)
+	s.no(err)
 	s.until("the vendor is paused", func() bool { return s.count("SELECT count(*) FROM vendor WHERE state = 'paused'") == 1 })
-	_, err = s.pool.Exec(s.t.Context(), "UPDATE vendor SET state = 'ok', reason = NULL, detail = NULL")
+	_, _, err = s.store.PauseNotice(s.t.Context(), id, commandActor())
 	s.no(err)
-	_, err = s.pool.Exec(s.t.Context(), "UPDATE notice SET state = 'paused', state_at = now()")
-	s.no(err)
+	s.until("no call is under way", func() bool { return s.count("SELECT count(*) FROM delivery WHERE status = 'sending'") == 0 })
+	s.no(s.store.ResumeVendor(s.t.Context(), "http", commandActor()))
 }
 
 // losesQueue takes Redis away and gives it back.
@@ -161,7 +173,7 @@ func (o *onCall) losesVendor(s *site) {
 	o.reads("sending waits: vendor refuses us", "vendor", "paused")
 	o.says("main > section .note-bad", "The vendor refuses our credentials")
 	o.picture("status-vendor-paused.png")
-	o.follows("vendor", "The vendor refuses our credentials", "Press Resume")
+	o.follows("vendor", "The vendor refuses our credentials", "Let calls go on")
 	o.picture("runbook-vendor-credentials.png")
 }
 

@@ -38,6 +38,19 @@ func MessageOf(key string) (Message, bool) {
 	return all[i], true
 }
 
+// MessageTitle says in a few words what the message of this key says.
+func MessageTitle(key string) string {
+	m, _ := MessageOf(key)
+	return m.Title
+}
+
+// answer gives the first word about what is lost, which is the answer, and the
+// rest.
+func (m Message) answer() (word, rest string) {
+	word, rest, _ = strings.Cut(m.Lost, " ")
+	return word, rest
+}
+
 // line is what the message means for somebody who may do this. Where nobody
 // knows who it is, it speaks to the one who sends.
 func (m Message) line(can Can) string {
@@ -60,6 +73,15 @@ type Runbook struct {
 	Message Message
 }
 
+// runbookPictures are what the pages showed, taken by the browser test, beside the
+// document.
+var runbookPictures = map[string][]string{
+	"database-down":      {"submit-database-down.png", "status-database-down.png", "runbook-database-down.png"},
+	"redis-down":         {"status-redis-down.png", "runbook-redis-down.png"},
+	"no-worker":          {"status-no-worker.png", "runbook-no-worker.png"},
+	"vendor-credentials": {"status-vendor-paused.png", "runbook-vendor-credentials.png"},
+}
+
 // RunbookMarkdown is the runbook as a document.
 func RunbookMarkdown() string {
 	t := runbookWords()
@@ -70,6 +92,9 @@ func RunbookMarkdown() string {
 	}
 	for _, m := range Messages() {
 		b.WriteString("\n## " + m.Key + "\n\n**" + m.Title + "**\n")
+		for _, picture := range runbookPictures[m.Key] {
+			b.WriteString("\n![" + m.Title + "](" + picture + ")\n")
+		}
 		for _, part := range [][2]string{{t.See, m.See}, {t.Means, m.Means}, {t.Lost, m.Lost}} {
 			b.WriteString("\n" + part[0] + ": " + part[1] + "\n")
 		}

@@ -2,6 +2,7 @@ package views_test
 
 import (
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -23,6 +24,11 @@ func TestRunbookDocumentIsThatOfTheProgram(t *testing.T) {
 	got, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
+	}
+	for _, m := range regexp.MustCompile(`\]\(([\w-]+\.png)\)`).FindAllStringSubmatch(string(got), -1) {
+		if _, err := os.Stat("../docs/" + m[1]); err != nil {
+			t.Errorf("a picture is missing: %v", err)
+		}
 	}
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("%s=1 go test ./views -run %s mends this (-want +got):\n%s", env, t.Name(), diff)

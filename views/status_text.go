@@ -54,17 +54,17 @@ func statusName(key string) string {
 // statusMeans says in one line what a state means that no message explains.
 func statusMeans(key, state string) string {
 	if state == StateUnknown && key == "redis" {
-		return "Whether tasks reach the workers is not known yet. Notices are accepted as ever."
+		return "Whether tasks reach the workers cannot be known just now."
 	}
 	if state == StateUnknown {
 		return "This cannot be known just now. Nothing is lost by that."
 	}
 	return map[string]string{
 		"database": "Notices are accepted and every result is recorded.",
-		"redis":    "Tasks reach the workers.",
-		"vendor":   "Calls are made and answered.",
-		"workers":  "Notices are being sent as they come.",
-		"feeder":   "Work is handed out.",
+		"redis":    "It takes tasks.",
+		"vendor":   "It may be called.",
+		"workers":  "Somebody is there to send what is due.",
+		"feeder":   "Somebody looks after what is due.",
 		"backlog":  "What waits is young.",
 		"notices":  "Whatever has something to do does it.",
 		"disk":     "The database can grow.",

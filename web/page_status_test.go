@@ -41,6 +41,8 @@ var scenes = []struct {
 	{`UPDATE vendor SET keep_devices = true`, "vendor", "warn", "devices-kept", "▲ 1 warning", "http", "Decide whether the devices"},
 	{`UPDATE worker SET seen_at = now() - interval '16 s'`,
 		"workers", "down", "no-worker", "✕ sending waits: no worker", "", "Notices are accepted and wait. Start a worker"},
+	{`WITH w AS (DELETE FROM worker) UPDATE feeder SET lease_until = now() - interval '1 min'`,
+		"feeder", "down", "no-worker", "✕ sending waits: no worker", "", "Start a worker"},
 	{`UPDATE feeder SET lease_until = now() - interval '1 min'`,
 		"feeder", "down", "no-feeder", "✕ sending waits: no feeder", "", "Another process takes over within seconds"},
 	{`UPDATE notice SET state = 'accepted', settled_at = NULL, finished_at = NULL, accepted_at = now() - interval '70 s'`,

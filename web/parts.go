@@ -105,6 +105,9 @@ func feederPart(st db.Status) views.StatusRow {
 		return part("feeder", st.FeederHolder)
 	}
 	row := views.StatusRow{Key: "feeder", State: views.StateDown, Message: "no-feeder"}
+	if len(st.Workers) == 0 {
+		row.Message = "no-worker" // workers feed; there is no other to take over
+	}
 	if st.FeederHolder != "" && st.FeederLease.Year() > 1970 { // given away or never had: the time is not known
 		row.Since = stamp(st.FeederLease)
 	}

@@ -14,7 +14,7 @@ func (s *Server) presentFailure(w http.ResponseWriter, r *http.Request, f failur
 		Back: "/", BackText: "To the notices",
 	}
 	if f.Message != "" {
-		m.Since, m.Runbook = stamp(f.Since), views.RunbookPath(f.Message)
+		m.Title, m.Since, m.Runbook = views.MessageTitle(f.Message), stamp(f.Since), views.RunbookPath(f.Message)
 	}
 	if f.Status >= 500 {
 		m.Again = resubmit(r)
