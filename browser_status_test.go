@@ -104,7 +104,7 @@ func (o *onCall) loses(s *site) {
 	submitting := o.page
 	page, err := o.page.Browser().Page(proto.TargetCreateTarget{URL: "about:blank"})
 	o.no(err)
-	o.browser.page = page.Timeout(ends)
+	o.page = page.Timeout(ends)
 	o.reads("", "database", "down")
 	o.says("#part-workers", "unknown")
 	o.picture("status-database-down.png")
@@ -114,7 +114,7 @@ func (o *onCall) loses(s *site) {
 	back()
 	o.reads("", "database", "ok")
 	o.no(page.Close())
-	o.browser.page = submitting
+	o.page = submitting
 	o.click("#compose .acts > button[type=submit]")
 	o.until("the notice's page is shown", func() bool {
 		at := o.eval("() => location.pathname")

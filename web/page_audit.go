@@ -105,9 +105,6 @@ func objectHref(object string) string {
 	return ""
 }
 
-// auditBatch is how many lines the file is read by.
-const auditBatch = 1000
-
 // auditCSV streams the filtered log as a file for a spreadsheet.
 func auditCSV(s *Server, w http.ResponseWriter, r *http.Request) error {
 	f, m := auditFilter(r)
