@@ -176,3 +176,29 @@ func (s *site) boot(settings ...string) (base string) {
 	s.api.base = base + "/api/v1"
 	return base
 }
+
+// choose puts a file into the form of an upload.
+func (b *browser) choose(path string) {
+	b.t.Helper()
+	b.no(b.see("#file").SetFiles([]string{path}))
+}
+
+// noScript keeps our scripts from the tab: the pages are as with JavaScript off,
+// and the test can still look.
+func (b *browser) noScript() {
+	b.t.Helper()
+	b.no(proto.NetworkEnable{}.Call(b.page))
+	b.no(proto.NetworkSetBlockedURLs{Urls: []string{"*.js"}}.Call(b.page))
+}
+
+// slow bounds what the tab sends, in bytes a second.
+func (b *browser) slow(bytes float64) {
+	b.t.Helper()
+	b.no(proto.NetworkEmulateNetworkConditions{DownloadThroughput: -1, UploadThroughput: bytes}.Call(b.page))
+}
+
+// offline takes the network away from the tab, or gives it back.
+func (b *browser) offline(off bool) {
+	b.t.Helper()
+	b.no(proto.NetworkEmulateNetworkConditions{Offline: off, DownloadThroughput: -1, UploadThroughput: -1}.Call(b.page))
+}

@@ -151,7 +151,7 @@
       if (to) { clearTimeout(timer); location.assign(to); return; }
       over("");
       const place = xhr.status === 422 ? note : banner;
-      place.innerHTML = xhr.responseText;
+      htmx.swap(place, xhr.responseText, { swapStyle: "innerHTML" });
       place.scrollIntoView({ block: "nearest" });
     });
     note.replaceChildren();
