@@ -190,15 +190,3 @@ func (b *browser) noScript() {
 	b.no(proto.NetworkEnable{}.Call(b.page))
 	b.no(proto.NetworkSetBlockedURLs{Urls: []string{"*.js"}}.Call(b.page))
 }
-
-// slow bounds what the tab sends, in bytes a second.
-func (b *browser) slow(bytes float64) {
-	b.t.Helper()
-	b.no(proto.NetworkEmulateNetworkConditions{DownloadThroughput: -1, UploadThroughput: bytes}.Call(b.page))
-}
-
-// offline takes the network away from the tab, or gives it back.
-func (b *browser) offline(off bool) {
-	b.t.Helper()
-	b.no(proto.NetworkEmulateNetworkConditions{Offline: off, DownloadThroughput: -1, UploadThroughput: -1}.Call(b.page))
-}
