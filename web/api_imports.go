@@ -76,7 +76,7 @@ func (s *Server) writeImport(w http.ResponseWriter, r *http.Request, status int,
 
 // apiAcceptImport is POST /imports.
 func apiAcceptImport(s *Server, w http.ResponseWriter, r *http.Request) error {
-	i, err := s.acceptUpload(w, r)
+	i, _, err := s.acceptUpload(w, r)
 	if err != nil {
 		return err
 	}

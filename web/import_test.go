@@ -48,6 +48,12 @@ func TestAcceptImport(t *testing.T) {
 		a.header.Get("Location") != fmt.Sprintf("/api/v1/imports/%d", first.ID) {
 		t.Fatalf("%d %s %v", a.status, a.body, a.header)
 	}
+	// Options may stand in the address of a form too.
+	body, kind := asForm(shortList, nil, nil)
+	a = x.send("POST", apiRoot+"/imports?dry_run=true", body, withToken(x.tokens[db.Operator]), withHeader("Content-Type", kind))
+	if got := read[importJSON](t, a); a.status != 200 || got.ID != first.ID || !got.DryRun {
+		t.Errorf("a form with an option in its address: %d %s", a.status, a.body)
+	}
 	// The same bytes in a form, whatever the file's name and the order of the fields.
 	for _, c := range []struct{ before, after map[string]string }{{map[string]string{"dry_run": "on"}, nil}, {nil, map[string]string{"dry_run": "1", "again_of": ""}}} {
 		body, kind := asForm(shortList, c.before, c.after)
@@ -96,6 +102,7 @@ func TestListsThatAreNone(t *testing.T) {
 		"no header":      {x.sendList(db.Operator, "", "abc,ios\n"), 422, "must name the columns"},
 		"doubled header": {x.sendList(db.Operator, "", "token,platform,token\n"), 422, "token is there twice"},
 		"option":         {x.sendList(db.Operator, "?dryrun=1", shortList), 422, "dry_run, enable"},
+		"option twice":   {x.sendList(db.Operator, "?dry_run=true&dry_run=false", shortList), 422, "dry_run"},
 		"flag":           {x.sendList(db.Operator, "?enable=maybe", shortList), 422, "true or false"},
 		"again of":       {x.sendList(db.Operator, "?again_of=99", shortList), 422, "names import 99"},
 		"again of text":  {x.sendList(db.Operator, "?again_of=x", shortList), 422, "number of an import"},
@@ -218,6 +225,10 @@ func TestImportPages(t *testing.T) {
 	v := x.uploadForm("PK\x03\x04")
 	if v.status != 422 || !strings.Contains(v.text("#import [role=alert]"), "save it as CSV UTF-8") {
 		t.Errorf("a workbook: %d %s", v.status, v.text("main"))
+	}
+	body, kind := asForm("PK\x03\x04", map[string]string{"dry_run": "true", "full_list": "true"}, nil)
+	if v = x.doRaw("POST", "/imports", body, kind); v.Find("#import input[checked]").Length() != 2 {
+		t.Errorf("what was ticked is lost: %s", v.text("#import"))
 	}
 	list := "token,platform,user\nabcdefghijkl,palm,=kim\nb,ios,x\n"
 	v = x.uploadForm(list)

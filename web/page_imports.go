@@ -82,7 +82,7 @@ func importsHref(state string, mine bool) string {
 
 // submitImport takes a list. What is wrong with it comes back with the form.
 func submitImport(s *Server, w http.ResponseWriter, r *http.Request) error {
-	i, err := s.acceptUpload(w, r)
+	i, o, err := s.acceptUpload(w, r)
 	if err == nil {
 		path := importHref(i.ID)
 		if i.Original {
@@ -98,7 +98,10 @@ func submitImport(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	m.Form.Wrong = wrong
+	m.Form = views.ImportForm{DryRun: o.DryRun, Enable: o.Enable, FullList: o.FullList, Wrong: wrong}
+	if o.AgainOf != 0 {
+		m.Form.AgainOf = idText(o.AgainOf)
+	}
 	return renderForm(w, r, http.StatusUnprocessableEntity, views.ImportsPage(m), views.UploadWrong(wrong))
 }
 

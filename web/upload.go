@@ -45,16 +45,19 @@ func (s *Server) receive(w http.ResponseWriter, r *http.Request) (_ *upload, err
 			err = u.drop(r, err)
 		}
 	}()
+	if r.ContentLength > uploadLimit {
+		return u, &http.MaxBytesError{Limit: devicelist.MaxBytes}
+	}
+	q := query(r, "dry_run", "enable", "full_list", "again_of")
+	for name, values := range q.values {
+		u.option(&q.faults, name, values[0])
+	}
+	if err := q.faults.err(); err != nil {
+		return u, err
+	}
 	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if kind == "multipart/form-data" {
 		return u, u.form(r)
-	}
-	var f faults
-	for name, values := range r.URL.Query() {
-		u.option(&f, name, values[0])
-	}
-	if err := f.err(); err != nil {
-		return u, err
 	}
 	return u, u.keep(r, r.Body)
 }
@@ -265,18 +268,19 @@ func (u *upload) drop(r *http.Request, why error) error {
 }
 
 // acceptUpload makes an import of the file that r brings. Once the file is there,
-// a client that leaves changes nothing, and the log tells it.
-func (s *Server) acceptUpload(w http.ResponseWriter, r *http.Request) (db.AcceptedImport, error) {
+// a client that leaves changes nothing, and the log tells it. The options are those
+// that came, also where it fails.
+func (s *Server) acceptUpload(w http.ResponseWriter, r *http.Request) (i db.AcceptedImport, o db.ImportOptions, err error) {
 	u, err := s.receive(w, r)
 	if err != nil {
-		return db.AcceptedImport{}, err
+		return i, u.options, err
 	}
-	i, err := s.pages.AcceptImport(r.Context(), u.id, u.file, u.options, u.by)
+	i, err = s.pages.AcceptImport(r.Context(), u.id, u.file, u.options, u.by)
 	if err != nil {
-		return i, u.drop(r, err)
+		return i, u.options, u.drop(r, err)
 	}
 	attrs := []slog.Attr{slog.Int64("import", i.ID), slog.Bool("original", i.Original), slog.Int64("bytes", u.file.Size),
 		slog.String("actor", u.by.ID), slog.String("request_id", requestIDOf(r)), slog.Bool("client_left", r.Context().Err() != nil)}
 	s.log.LogAttrs(context.WithoutCancel(r.Context()), slog.LevelInfo, "a device list was accepted", attrs...)
-	return i, nil
+	return i, u.options, nil
 }
