@@ -53,10 +53,10 @@ func (x *importer) run(ctx context.Context, p importPayload) error {
 		return err
 	}
 	held, release := context.WithCancelCause(ctx)
-	beat := make(chan struct{})
+	beat, begun := make(chan struct{}), work // what holds the lease never changes
 	go func() {
 		defer close(beat)
-		x.hold(held, release, work)
+		x.hold(held, release, begun)
 	}()
 	err = x.work(held, &work)
 	release(nil)
