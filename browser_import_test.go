@@ -88,6 +88,36 @@ func TestBrowserImportWithoutScript(t *testing.T) {
 	s.until("it is done", func() bool { return s.count("SELECT count(*) FROM import WHERE state = 'done' AND created = 10") == 1 })
 }
 
+// TestBrowserImportCut breaks the connection half-way: the page says that nothing
+// was stored and that the same file can be sent again, and the button works again.
+func TestBrowserImportCut(t *testing.T) {
+	s := newSite(t, plainVendor())
+	_, err := s.store.AddUser(t.Context(), "kim@example.com", db.Operator, web.HashPassword("correct horse battery"), commandActor())
+	s.no(err)
+	wire := newWire(t, strings.TrimPrefix(s.boot(), "http://"))
+	base := "http://" + wire.addr
+	b := newBrowser(t)
+	b.open(base + "/signin?next=/imports")
+	b.write("#email", "kim@example.com")
+	b.write("#password", "correct horse battery")
+	b.click("#signin button[type=submit]")
+	b.at("/imports")
+	b.choose(s.file("long.csv", deviceList(400_000)))
+	b.slow(200_000) // bytes a second
+	b.click("#import button[type=submit]")
+	b.until("the upload has begun", func() bool { return s.count("SELECT count(*) FROM upload_chunk") > 0 })
+	wire.cut()
+	b.says("#banner", "Send the same file again")
+	wire.mend()
+	b.slow(-1)
+	b.until("nothing is kept", func() bool { return s.count("SELECT count(*) FROM upload") == 0 })
+	b.click("#import button[type=submit]")
+	b.at("/imports/")
+	if n := s.count("SELECT count(*) FROM import"); n != 1 {
+		t.Errorf("%d imports", n)
+	}
+}
+
 // file writes a file to upload.
 func (s *site) file(name, content string) string {
 	s.t.Helper()

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"io"
+	"net"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -189,4 +192,79 @@ func (b *browser) noScript() {
 	b.t.Helper()
 	b.no(proto.NetworkEnable{}.Call(b.page))
 	b.no(proto.NetworkSetBlockedURLs{Urls: []string{"*.js"}}.Call(b.page))
+}
+
+// slow bounds what the tab sends, in bytes a second.
+func (b *browser) slow(bytes float64) {
+	b.t.Helper()
+	b.no(proto.NetworkEmulateNetworkConditions{DownloadThroughput: -1, UploadThroughput: bytes}.Call(b.page))
+}
+
+// A wire lies between a browser and the product, and can be cut.
+type wire struct {
+	addr  string
+	mu    sync.Mutex
+	down  bool
+	conns []net.Conn
+}
+
+// newWire begins to pass connections on to addr, until the test ends.
+func newWire(t *testing.T, addr string) *wire {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &wire{addr: l.Addr().String()}
+	t.Cleanup(func() { _ = l.Close(); x.cut() })
+	go func() {
+		for {
+			from, err := l.Accept()
+			if err != nil {
+				return
+			}
+			to, err := net.Dial("tcp", addr)
+			if err != nil || x.isDown() {
+				_ = from.Close()
+				continue
+			}
+			x.mu.Lock()
+			x.conns = append(x.conns, from, to)
+			x.mu.Unlock()
+			go pass(from, to)
+			go pass(to, from)
+		}
+	}()
+	return x
+}
+
+// pass copies what comes from one end to the other, and ends both.
+func pass(from, to net.Conn) {
+	_, _ = io.Copy(to, from)
+	_ = from.Close()
+	_ = to.Close()
+}
+
+func (x *wire) isDown() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.down
+}
+
+// cut ends all connections that there are, and lets no new one through until mend.
+func (x *wire) cut() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.down = true
+	for _, c := range x.conns {
+		_ = c.Close()
+	}
+	x.conns = nil
+}
+
+// mend lets connections through again.
+func (x *wire) mend() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.down = false
 }

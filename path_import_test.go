@@ -5,10 +5,16 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
+
+	"bongsu/db/dbtest"
 )
 
 // apiImport is an import as the API gives it, as far as tests look.
@@ -136,5 +142,68 @@ func TestImportKilled(t *testing.T) {
 	}
 	if n := s.count("SELECT count(*) FROM device"); n != rows {
 		t.Errorf("%d devices", n)
+	}
+}
+
+// TestImportAndPostgres kills the private PostgreSQL with SIGKILL in mid-import: it
+// comes back by itself, the rows that were staged are gone with the crash, and the
+// import ends with exact counts.
+func TestImportAndPostgres(t *testing.T) {
+	t.Parallel()
+	const rows = 150_000
+	dir, err := dbtest.MkdirData("bongsu-import-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	addr, err := freeAddr()
+	if err != nil {
+		t.Fatal(err)
+	}
+	environ := []string{"PATH=" + os.Getenv("PATH"), "BONGSU_DATA_DIR=" + dir, "BONGSU_ADDR=" + addr, "BONGSU_VENDOR_URL=http://127.0.0.1:1/"}
+	stop := startServe(t, environ, addr)
+	defer func() {
+		if err := stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	token, err := command(t, environ, "", "token", "add", "--name", "lists", "--role", "admin")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &site{t: t, api: demoAPI{token: strings.TrimSpace(token)}}
+	base := "http://" + addr
+	i, status := s.uploads(base, deviceList(rows))
+	if status != http.StatusAccepted {
+		t.Fatalf("answer %d", status)
+	}
+	for _, at := range []int64{rows / 3, 2 * rows / 3} {
+		s.until("rows are written", func() bool {
+			var now apiImport
+			code := apiGet(t, fmt.Sprintf("%s/api/v1/imports/%d", base, i.ID), s.api.token, &now)
+			return code == http.StatusOK && now.Created >= at
+		})
+		killPostgres(t, dir)
+	}
+	i = s.imported(base, i.ID)
+	if i.State != "done" || i.Created != rows || i.Processed != rows {
+		t.Errorf("%+v", i)
+	}
+}
+
+// killPostgres kills the private server whose data lies under dir.
+func killPostgres(t *testing.T, dir string) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(dir, "postgres", "data", "postmaster.pid"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, _, _ := strings.Cut(string(raw), "\n")
+	pid, err := strconv.Atoi(line)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
 	}
 }

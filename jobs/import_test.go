@@ -272,7 +272,7 @@ func many(n int) string {
 	return b.String()
 }
 
-// Cancelled, an import stops within a second; what it wrote stays and is counted.
+// Cancelled, an import writes nothing more; what it wrote stays and is counted.
 func TestCancelImport(t *testing.T) {
 	h := newHouse(t, pushsim.Config{})
 	h.process(h.takes)

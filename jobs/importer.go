@@ -177,19 +177,8 @@ func importRow(r devicelist.Row) db.ImportRow {
 			row.Reject.Message += "; " + p.Column + " " + p.Message
 		}
 	}
-	row.Check(shown)
+	row.Check(devicelist.Show)
 	return row
-}
-
-// shown gives a cell as a page may show it: a token masked, anything else short.
-func shown(column, value string) string {
-	if column == devicelist.Token && value != "" {
-		return devicelist.Mask(value)
-	}
-	if chars := []rune(value); len(chars) > 80 {
-		return string(chars[:80]) + "…"
-	}
-	return value
 }
 
 // write brings all rows into the devices. A row that the database refuses, for a

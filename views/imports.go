@@ -21,8 +21,7 @@ type Imports struct {
 // ImportRow is one line of it.
 type ImportRow struct {
 	Href, ID, File, State, AcceptedAt, By string
-	DryRun                                bool
-	Total, Processed, Rejected            int64
+	Total, Rejected                       int64
 }
 
 // ImportForm is what was chosen, and what is wrong with it.
@@ -246,7 +245,7 @@ func rejectText(reason string) string {
 func CancelImportText(file string, n int64) Confirm {
 	return Confirm{
 		Title: "Cancel this import?",
-		Says: []string{"“" + file + "” stops within a second. " + ui.Of(n, "row is", "rows are") + " done by now and stay done; the others do not go in.",
+		Says: []string{"“" + file + "” stops at once. " + ui.Of(n, "row is", "rows are") + " done by now and stay done; the others do not go in.",
 			"A cancelled import cannot go on; the same file can be imported again."},
 		Yes: "Cancel the import", No: "Back, let it go on",
 	}
@@ -256,7 +255,6 @@ func CancelImportText(file string, n int64) Confirm {
 type Export struct {
 	Shell
 	Platform, Tag, User, State string
-	Wrong                      map[string]string
 }
 
 type exportText struct{ Title, Intro, Platform, Tag, User, State, Any, Do string }

@@ -68,6 +68,14 @@ func rejectedCSV(s *Server, w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
+// apiRejectedCSV is GET /imports/{id}/rejected.
+func apiRejectedCSV(s *Server, w http.ResponseWriter, r *http.Request) error {
+	if err := noQuery(r); err != nil {
+		return err
+	}
+	return rejectedCSV(s, w, r)
+}
+
 // exportFilter reads which devices are wanted out of r's address.
 func exportFilter(r *http.Request) db.ExportFilter {
 	return db.ExportFilter{Platform: r.FormValue("platform"), Tag: strings.TrimSpace(r.FormValue("tag")),

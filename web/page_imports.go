@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -44,7 +45,7 @@ func (s *Server) imports(r *http.Request) (m views.Imports, err error) {
 		FirstHref: firstHref(importsHref(f.State, f.By != ""), q.Get("cursor"))}
 	for _, i := range list.Items {
 		m.Items = append(m.Items, views.ImportRow{Href: importHref(i.ID), ID: idText(i.ID), File: i.FileName, State: i.State,
-			AcceptedAt: stamp(i.AcceptedAt), By: i.AcceptedByName, DryRun: i.DryRun, Total: i.Total, Processed: i.Processed(), Rejected: i.Rejected})
+			AcceptedAt: stamp(i.AcceptedAt), By: i.AcceptedByName, Total: i.Total, Rejected: i.Rejected})
 	}
 	m.Shell, err = s.shell(r, "imports")
 	return m, err
@@ -173,15 +174,12 @@ func cancelImport(s *Server, w http.ResponseWriter, r *http.Request) error {
 	return s.actOnImport(w, r, views.Said().ImportCancelled, s.pages.CancelImport)
 }
 
+// actOnImport is actThen for acts that give the import.
 func (s *Server) actOnImport(w http.ResponseWriter, r *http.Request, done string, act importAct) error {
-	id, err := pathID(r)
-	if err != nil {
+	return s.actThen(w, r, done, importHref, func(ctx context.Context, id int64, a db.Actor) error {
+		_, err := act(ctx, id, a)
 		return err
-	}
-	if _, err := act(r.Context(), id, actorOf(r)); err != nil {
-		return err
-	}
-	return s.doneThen(w, r, done, importHref(id))
+	})
 }
 
 // cancelImportPage asks before an import is cancelled.

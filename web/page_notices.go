@@ -1,6 +1,7 @@
 package web
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -86,15 +87,12 @@ func cancelNotice(s *Server, w http.ResponseWriter, r *http.Request) error {
 	return s.actOnNotice(w, r, views.Said().NoticeCancelled, s.pages.CancelNotice)
 }
 
+// actOnNotice is actThen for acts that give the notice.
 func (s *Server) actOnNotice(w http.ResponseWriter, r *http.Request, done string, act noticeAct) error {
-	id, err := pathID(r)
-	if err != nil {
+	return s.actThen(w, r, done, noticeHref, func(ctx context.Context, id int64, a db.Actor) error {
+		_, _, err := act(ctx, id, a)
 		return err
-	}
-	if _, _, err := act(r.Context(), id, actorOf(r)); err != nil {
-		return err
-	}
-	return s.doneThen(w, r, done, noticeHref(id))
+	})
 }
 
 // cancelPage asks before a notice is cancelled.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -133,4 +134,18 @@ func (s *Server) notDone(w http.ResponseWriter, r *http.Request, message, path s
 		return err
 	}
 	return seeOther(w, r, path)
+}
+
+// actThen does something to what the number in the path names, and leads to where
+// that is seen.
+func (s *Server) actThen(w http.ResponseWriter, r *http.Request, done string, href func(id int64) string,
+	act func(context.Context, int64, db.Actor) error) error {
+	id, err := pathID(r)
+	if err != nil {
+		return err
+	}
+	if err := act(r.Context(), id, actorOf(r)); err != nil {
+		return err
+	}
+	return s.doneThen(w, r, done, href(id))
 }

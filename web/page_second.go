@@ -119,7 +119,7 @@ func turnSecondOff(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 // dropUserSecond takes another person's second factor away, whose phone is lost.
 func dropUserSecond(s *Server, w http.ResponseWriter, r *http.Request) error {
-	return s.actOnUser(w, r, views.Said().SecondDropped, s.pages.DropSecond)
+	return s.actThen(w, r, views.Said().SecondDropped, userHref, s.pages.DropSecond)
 }
 
 // signInCodePage asks for the code after the password was right.

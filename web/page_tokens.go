@@ -111,12 +111,5 @@ func revokePage(s *Server, w http.ResponseWriter, r *http.Request) error {
 }
 
 func revokeToken(s *Server, w http.ResponseWriter, r *http.Request) error {
-	id, err := pathID(r)
-	if err != nil {
-		return err
-	}
-	if err := s.pages.RevokeToken(r.Context(), id, actorOf(r)); err != nil {
-		return err
-	}
-	return s.doneThen(w, r, views.Said().TokenRevoked, "/tokens")
+	return s.actThen(w, r, views.Said().TokenRevoked, func(int64) string { return "/tokens" }, s.pages.RevokeToken)
 }

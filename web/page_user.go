@@ -31,7 +31,7 @@ func userPage(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 func setRole(s *Server, w http.ResponseWriter, r *http.Request) error {
 	role := db.Role(r.PostFormValue("role"))
-	return s.actOnUser(w, r, views.Said().RoleChanged, func(ctx context.Context, id int64, a db.Actor) error {
+	return s.actThen(w, r, views.Said().RoleChanged, userHref, func(ctx context.Context, id int64, a db.Actor) error {
 		return s.pages.SetRole(ctx, id, role, a)
 	})
 }
@@ -55,11 +55,11 @@ func disableUserPage(s *Server, w http.ResponseWriter, r *http.Request) error {
 }
 
 func disableUser(s *Server, w http.ResponseWriter, r *http.Request) error {
-	return s.actOnUser(w, r, views.Said().PersonDisabled, s.pages.DisableUser)
+	return s.actThen(w, r, views.Said().PersonDisabled, userHref, s.pages.DisableUser)
 }
 
 func enableUser(s *Server, w http.ResponseWriter, r *http.Request) error {
-	return s.actOnUser(w, r, views.Said().PersonEnabled, s.pages.EnableUser)
+	return s.actThen(w, r, views.Said().PersonEnabled, userHref, s.pages.EnableUser)
 }
 
 // endUserSessions signs a person out of one browser, or of all where none is named.
@@ -69,23 +69,11 @@ func endUserSessions(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if session == "" {
 		done = views.Said().SignedOutAll
 	}
-	return s.actOnUser(w, r, done, func(ctx context.Context, id int64, a db.Actor) error {
+	return s.actThen(w, r, done, userHref, func(ctx context.Context, id int64, a db.Actor) error {
 		if session != "" {
 			return s.pages.EndSession(ctx, id, session, a)
 		}
 		_, err := s.pages.EndUserSessions(ctx, id, a)
 		return err
 	})
-}
-
-// actOnUser does something to the person in the path and leads back to them.
-func (s *Server) actOnUser(w http.ResponseWriter, r *http.Request, done string, act func(context.Context, int64, db.Actor) error) error {
-	id, err := pathID(r)
-	if err != nil {
-		return err
-	}
-	if err := act(r.Context(), id, actorOf(r)); err != nil {
-		return err
-	}
-	return s.doneThen(w, r, done, userHref(id))
 }

@@ -89,7 +89,7 @@ func apiRoutes() []route {
 		{method: "POST", path: p + "/imports/{id}/cancel", kind: api, roles: operators, handle: apiActOnImport((*db.DB).CancelImport)},
 		{method: "POST", path: p + "/imports/{id}/decline", kind: api, roles: operators, handle: apiActOnImport((*db.DB).DeclineImport)},
 		{method: "POST", path: p + "/imports/{id}/confirm", kind: api, roles: operators, handle: apiConfirmImport},
-		{method: "GET", path: p + "/imports/{id}/rejected", kind: api, roles: operators, handle: rejectedCSV, long: true},
+		{method: "GET", path: p + "/imports/{id}/rejected", kind: api, roles: operators, handle: apiRejectedCSV, long: true},
 		{method: "GET", path: p + "/devices/{id}", kind: api, roles: support, handle: apiDevice},
 		{method: "DELETE", path: p + "/devices/{id}", kind: api, roles: support, handle: apiEraseDevice},
 		{method: "GET", path: p + "/devices/{id}/deliveries", kind: api, roles: support, handle: apiDeviceDeliveries},

@@ -21,7 +21,8 @@ const statusClientLeft = 499
 // that every answer has, lets its route answer, and writes one line of log.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	st := &state{id: newRequestID(r.Header.Get("X-Request-Id")), started: s.now()}
-	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), stateKey{}, st), s.lasts(r))
+	h, pattern := s.mux.Handler(r)
+	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), stateKey{}, st), s.lasts(h))
 	defer cancel()
 	r = r.WithContext(ctx)
 	rec := &recorder{ResponseWriter: w}
@@ -32,28 +33,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		s.finish(rec, r)
 	}()
-	if st.err = s.dispatch(rec, r); st.err != nil {
+	if pattern == "" {
+		st.err = unmatched(h, r)
+	} else {
+		s.mux.ServeHTTP(rec, r) // it finds h again, and with it what the path names
+	}
+	if st.err != nil {
 		s.fail(rec, r, st.err)
 	}
 }
 
-// lasts is how long r's answer may take.
-func (s *Server) lasts(r *http.Request) time.Duration {
-	h, _ := s.mux.Handler(r)
+// lasts is how long the answer of h may take.
+func (s *Server) lasts(h http.Handler) time.Duration {
 	if b, ok := h.(bound); ok && b.rt.long {
 		return s.limits.Upload
 	}
 	return s.limits.Handler
-}
-
-// dispatch lets the matching route answer.
-func (s *Server) dispatch(w *recorder, r *http.Request) error {
-	h, pattern := s.mux.Handler(r)
-	if pattern == "" {
-		return unmatched(h, r)
-	}
-	s.mux.ServeHTTP(w, r)
-	return stateOf(r.Context()).err
 }
 
 // bound is a route of one server, as the mux calls it.

@@ -161,14 +161,14 @@ func (r *Reader) problems(row Row, consent string, consentOK bool) (bad []Proble
 	}
 	for _, i := range s.bare {
 		if c := r.at.column(i); c != "" {
-			bad = append(bad, Problem{Column: c, Value: shown(c, row.Cells[i]), Reason: BadQuotes, Message: textBare()})
+			bad = append(bad, Problem{Column: c, Value: Show(c, row.Cells[i]), Reason: BadQuotes, Message: textBare()})
 		}
 	}
 	if s.flags&(control|zero|high) != 0 {
 		bad = append(bad, r.characters(row)...)
 	}
 	if !consentOK {
-		bad = append(bad, Problem{Column: Consent, Value: shown(Consent, consent), Reason: BadConsent, Message: textConsent()})
+		bad = append(bad, Problem{Column: Consent, Value: Show(Consent, consent), Reason: BadConsent, Message: textConsent()})
 	}
 	if row.Platform == Platform && columnName(row.Token) == Token {
 		bad = append(bad, Problem{Reason: HeaderAgain, Message: textHeaderAgain()})
@@ -187,9 +187,9 @@ func (r *Reader) characters(row Row) (bad []Problem) {
 		}
 		switch {
 		case strings.IndexByte(c, 0) >= 0:
-			bad = append(bad, Problem{Column: column, Value: shown(column, c), Reason: ZeroByte, Message: textZero(i)})
+			bad = append(bad, Problem{Column: column, Value: Show(column, c), Reason: ZeroByte, Message: textZero(i)})
 		case column != "" && strings.ContainsFunc(value, unicode.IsControl):
-			bad = append(bad, Problem{Column: column, Value: shown(column, value), Reason: ControlCharacter, Message: textControl()})
+			bad = append(bad, Problem{Column: column, Value: Show(column, value), Reason: ControlCharacter, Message: textControl()})
 		}
 	}
 	return bad

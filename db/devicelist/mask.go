@@ -6,22 +6,23 @@ import (
 	"unicode/utf8"
 )
 
-// Mask shows the two ends of a token: at most four characters of each, and
+// mask shows the two ends of a token: at most four characters of each, and
 // together never more than a third of it.
-func Mask(token string) string {
+func mask(token string) string {
 	runes := []rune(token)
 	show := min(4, len(runes)/6)
 	return string(runes[:show]) + "…" + string(runes[len(runes)-show:])
 }
 
-// shown gives the value of a cell as a Problem tells it. A column that is not
-// read may hold anything, so nothing of it is told.
-func shown(column, value string) string {
+// Show gives the value of a cell as a page or a log may tell it: printable, short,
+// and masked where it is a token. A column that is not read may hold anything, so
+// nothing of it is told where column is "".
+func Show(column, value string) string {
 	switch column {
 	case "":
 		return ""
 	case Token:
-		return printable(Mask(value))
+		return printable(mask(value))
 	default:
 		return printable(shorten(value, maxValue))
 	}

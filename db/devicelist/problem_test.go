@@ -46,8 +46,8 @@ func TestMask(t *testing.T) {
 		"": "…", "12345": "…", "123456": "1…6", "김김김김김봉": "김…봉",
 		"abcdefghijklmnopqrstuvwx": "abcd…uvwx", strings.Repeat("x", 5000): "xxxx…xxxx",
 	} {
-		if got := devicelist.Mask(token); got != want {
-			t.Errorf("Mask(%q) = %q, want %q", token, got, want)
+		if got := devicelist.Show(devicelist.Token, token); got != want {
+			t.Errorf("Show(token, %q) = %q, want %q", token, got, want)
 		}
 	}
 }
