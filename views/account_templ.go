@@ -115,7 +115,7 @@ func AccountPage(m Account) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = sessionsTable(m.Sessions, "/account/sessions").Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = sessionsTable(t.Where, m.Sessions, "/account/sessions").Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -91,13 +91,13 @@ func peopleWords() peopleText {
 	}
 }
 
-type accountText struct{ Title, Intro, Current, New, Repeat, Hint, Do, Others string }
+type accountText struct{ Title, Intro, Current, New, Repeat, Hint, Do, Others, Where string }
 
 func accountWords() accountText {
 	return accountText{
 		Title: "Your account", Intro: "You are signed in as", Current: "Password now", New: "New password", Repeat: "New password again",
 		Hint: "12 to 200 characters. A few unrelated words are easier to keep than signs.", Do: "Change the password",
-		Others: "Sign out all other browsers",
+		Others: "Sign out all other browsers", Where: "Where you are signed in",
 	}
 }
 

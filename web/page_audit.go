@@ -99,6 +99,10 @@ func objectHref(object string) string {
 		if id != "0" {
 			return "/users/" + id
 		}
+	case "import":
+		return "/imports/" + id
+	case "token":
+		return "/tokens"
 	case "replay":
 		return "/archive/replays/" + id
 	}

@@ -22,6 +22,9 @@ func Show(column, value string) string {
 	case "":
 		return ""
 	case Token:
+		if value == "" {
+			return "" // nothing to hide, and a dot would look like something
+		}
 		return printable(mask(value))
 	default:
 		return printable(shorten(value, maxValue))
