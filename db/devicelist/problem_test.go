@@ -43,7 +43,7 @@ func TestProblemsTellWhatToDo(t *testing.T) {
 
 func TestMask(t *testing.T) {
 	for token, want := range map[string]string{
-		"": "…", "12345": "…", "123456": "1…6", "김김김김김봉": "김…봉",
+		"": "", "12345": "…", "123456": "1…6", "김김김김김봉": "김…봉",
 		"abcdefghijklmnopqrstuvwx": "abcd…uvwx", strings.Repeat("x", 5000): "xxxx…xxxx",
 	} {
 		if got := devicelist.Show(devicelist.Token, token); got != want {
