@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -86,8 +87,8 @@ func writeRows(ctx context.Context, tx pgx.Tx, w ImportWork, from, to int64) (t 
 // changedRows gives the rows whose device is there and changes, and how many change
 // nothing.
 func changedRows(ctx context.Context, tx pgx.Tx, w ImportWork, args pgx.StrictNamedArgs) (changes []DeviceInput, unchanged int64, err error) {
+	args = maps.Clone(args)
 	args["enable"] = w.Enable
-	defer delete(args, "enable")
 	rows, err := tx.Query(ctx, `
 		SELECT r.token, r.platform, r.person, r.tags, r.consent, r.installation, coalesce(`+same+`, false)
 		FROM import_row r LEFT JOIN device d ON d.token_hash = r.token_hash

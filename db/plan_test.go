@@ -199,7 +199,8 @@ func TestWorkersReadTheLedgerByItsIndexesAlone(t *testing.T) {
 // a table, so one that is read from end to end counts as the table.
 func wantIndexes(t *testing.T, db *DB, name string, sent []statement) {
 	t.Helper()
-	first := map[string]string{"delivery_device": "(device_id ", "device_pkey": "(id ", "device_audience": "(id "}
+	first := map[string]string{"delivery_device": "(device_id ", "device_pkey": "(id ", "device_audience": "(id ",
+		"device_token": "(token_hash ", "device_installation": "(installation "}
 	for _, st := range sent {
 		if !planned(st.sql) {
 			continue

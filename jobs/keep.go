@@ -21,7 +21,7 @@ const (
 // keep puts the ledger in order: each step does nothing where there is nothing
 // to do, and the next round goes on where this one ended.
 func (f *Feeder) keep(ctx context.Context, t db.Term) error {
-	steps := []func(context.Context, db.Term) error{f.freeLeases, f.endRanges, f.replays, f.testSends, f.imports, f.closeAndFinish}
+	steps := []func(context.Context, db.Term) error{f.freeLeases, f.endRanges, f.replays, f.testSends, f.imports, f.closeAndFinish, f.cfg.DB.CleanImports}
 	for _, step := range steps {
 		if err := step(ctx, t); err != nil {
 			return err
@@ -85,7 +85,7 @@ func (f *Feeder) testSends(ctx context.Context, t db.Term) error {
 	return f.cfg.DB.MarkTestSendsRung(ctx, t, rings)
 }
 
-// imports rings imports that have work, and clears away what ended ones left.
+// imports rings imports that have work.
 func (f *Feeder) imports(ctx context.Context, t db.Term) error {
 	rings, err := f.cfg.DB.OpenImports(ctx, t, importStale)
 	if err != nil {
@@ -100,7 +100,7 @@ func (f *Feeder) imports(ctx context.Context, t db.Term) error {
 			return err
 		}
 	}
-	return f.cfg.DB.CleanImports(ctx, t)
+	return nil
 }
 
 // closeAndFinish settles what is left of cancelled and expired notices, and
