@@ -20,14 +20,18 @@ func (a *app) benchCommand() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "quick", Usage: "small numbers: shows that it works, the values mean nothing"},
 			&cli.BoolFlag{Name: "million", Usage: "also 1,000,000 devices at the instant vendor"},
+			&cli.BoolFlag{Name: "import", Usage: "device lists of 1,000,000 rows instead of notices"},
 			&cli.BoolFlag{Name: "check", Usage: "fail where a row does not hold"},
 			&cli.StringFlag{Name: "json", Usage: "where the JSON goes (default: bench.json in the data directory)"},
 			&cli.StringFlag{Name: "profile", Usage: "write CPU profiles of the product's process to this directory"},
 		},
 		Commands: []*cli.Command{a.benchProductCommand()},
 		Action: func(ctx context.Context, cmd *cli.Command) error {
+			if cmd.Bool("import") && cmd.Bool("million") {
+				return errors.New("--import and --million: choose one of them")
+			}
 			return a.bench(ctx, benchOptions{
-				quick: cmd.Bool("quick"), million: cmd.Bool("million"), check: cmd.Bool("check"),
+				quick: cmd.Bool("quick"), million: cmd.Bool("million"), lists: cmd.Bool("import"), check: cmd.Bool("check"),
 				json: cmd.String("json"), profile: cmd.String("profile"),
 			})
 		},
@@ -36,8 +40,8 @@ func (a *app) benchCommand() *cli.Command {
 
 // benchOptions are the flags of bench.
 type benchOptions struct {
-	quick, million, check bool
-	json, profile         string // paths; empty: the preset, and no profile
+	quick, million, lists, check bool
+	json, profile                string // paths; empty: the preset, and no profile
 }
 
 // benchSizes is how much of each thing a benchmark does.
@@ -47,6 +51,7 @@ type benchSizes struct {
 	inFlight                   int // calls at once
 	rounds, accepts            int // of the first call, of acceptance
 	late, sequential, pages    int // devices, calls, looks at each page
+	rows                       int // of a device list; 0: none is measured, and nothing else is otherwise
 }
 
 func (o benchOptions) sizes() benchSizes {
@@ -62,6 +67,9 @@ func (o benchOptions) sizes() benchSizes {
 	}
 	if !o.million {
 		s.million = 0
+	}
+	if o.lists {
+		s.rows = 10 * s.slow
 	}
 	return s
 }
@@ -102,10 +110,11 @@ func (a *app) bench(ctx context.Context, o benchOptions) (err error) {
 
 // measure does all there is to do, in the order in which the audience grows.
 func (b *bench) measure(ctx context.Context) error {
-	steps := []struct {
+	type step struct {
 		name string
 		do   func(context.Context) error
-	}{
+	}
+	steps := []step{
 		{"a small notice, and the pages with it", b.smallNotice},
 		{"the first call on an idle system", b.firstCalls},
 		{"the 30 ms vendor", b.slowVendor},
@@ -116,6 +125,9 @@ func (b *bench) measure(ctx context.Context) error {
 		{"retries on an idle system", b.lateIdle},
 		{"acceptance and retries while sending at full rate", b.underLoad},
 		{"a task for each device", b.taskPerDevice},
+	}
+	if b.sizes.rows > 0 {
+		steps = []step{{"device lists", b.imports}}
 	}
 	for _, s := range steps {
 		fmt.Fprintln(b.say, "bench:", s.name)

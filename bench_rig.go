@@ -146,6 +146,9 @@ func (b *bench) startProduct(ctx context.Context, env []string, url, profileDir 
 	env = append(env, "DATABASE_URL="+url, "REDIS_URL="+b.url, "BONGSU_ADDR="+addr,
 		"BONGSU_VENDOR_URL="+b.sim.base+"/send", "BONGSU_VENDOR_TOKEN="+benchVendorToken,
 		"BONGSU_MAX_IN_FLIGHT="+strconv.Itoa(b.sizes.inFlight))
+	if b.sizes.rows > 0 {
+		env = append(env, fmt.Sprintf("BONGSU_RATE=%d", importRate))
+	}
 	args := []string{"serve"}
 	if profileDir != "" {
 		if b.profile, err = newBenchProfile(profileDir, filepath.Join(b.dir, "p")); err != nil {

@@ -55,6 +55,29 @@ func TestBench(t *testing.T) {
 	}
 }
 
+// TestBenchImport runs the small benchmark of device lists.
+func TestBenchImport(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := command(t, []string{"PATH=" + os.Getenv("PATH")}, "", "bench", "--import", "--million"); err == nil {
+		t.Error("two kinds of benchmark at once are taken")
+	}
+	program := filepath.Join(dir, "bongsu")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	cmd := exec.CommandContext(t.Context(), program, "bench", "--quick", "--import")
+	cmd.Env = append(os.Environ(), "BONGSU_DATA_DIR="+filepath.Join(dir, "data"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for _, row := range []string{"import of 10000 rows", "memory of the process above", "calls beside an import"} {
+		if !bytes.Contains(out, []byte(row)) {
+			t.Errorf("no row %q in\n%s", row, out)
+		}
+	}
+}
+
 func checkBenchRows(t *testing.T, r benchReport, table string) {
 	t.Helper()
 	var keys []string

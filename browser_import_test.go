@@ -106,6 +106,7 @@ func TestBrowserImportCut(t *testing.T) {
 	b.slow(200_000) // bytes a second
 	b.click("#import button[type=submit]")
 	b.until("the upload has begun", func() bool { return s.count("SELECT count(*) FROM upload_chunk") > 0 })
+	b.says("[data-upload-says]", "MB are there")
 	wire.cut()
 	b.says("#banner", "Send the same file again")
 	wire.mend()

@@ -21,6 +21,7 @@ type ImportWork struct {
 	Phase    string
 	ReadTo   int64
 	WriteTo  int64
+	AllNew   bool `db:"-"` // the last part that was written had new devices only
 }
 
 const workColumns = `id, fence, upload_id AS upload, chunks, dry_run, enable, full_list, phase, read_to, write_to`

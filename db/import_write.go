@@ -23,13 +23,13 @@ func (db *DB) WriteImport(ctx context.Context, w *ImportWork, limit int64) (more
 	defer wrap(&err, "WriteImport(%d, from %d)", w.ID, w.WriteTo)
 	from, to := w.WriteTo, min(w.WriteTo+limit, w.ReadTo)
 	lock := "SELECT pg_advisory_xact_lock_shared($1)"
+	var t tally
 	for range putTries {
 		err = db.tx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 			if _, err := tx.Exec(ctx, lock, int64(putLock)); err != nil {
 				return err
 			}
-			t, err := writeRows(ctx, tx, *w, from, to)
-			if err != nil {
+			if t, err = writeRows(ctx, tx, *w, from, to); err != nil {
 				return err
 			}
 			return w.step(ctx, tx, `write_to = @to, created = created + @created, updated = updated + @updated,
@@ -44,7 +44,7 @@ func (db *DB) WriteImport(ctx context.Context, w *ImportWork, limit int64) (more
 		break
 	}
 	if err == nil {
-		w.WriteTo = to
+		w.WriteTo, w.AllNew = to, t.updated+t.unchanged == 0
 	}
 	return err == nil && to < w.ReadTo, err
 }
@@ -66,6 +66,11 @@ const same = `d.platform = r.platform
 
 func writeRows(ctx context.Context, tx pgx.Tx, w ImportWork, from, to int64) (t tally, err error) {
 	args := pgx.StrictNamedArgs{"import": w.ID, "from": from, "to": to}
+	if (w.AllNew || from == 0) && !w.DryRun {
+		if t.created, err = allNew(ctx, tx, args); pgCode(err) != "23505" {
+			return t, err
+		}
+	}
 	changes, unchanged, err := changedRows(ctx, tx, w, args)
 	if err != nil {
 		return t, err
@@ -83,6 +88,25 @@ func writeRows(ctx context.Context, tx pgx.Tx, w ImportWork, from, to int64) (t 
 	t.updated = int64(len(changes)) - created
 	return t, err
 }
+
+// allNew adds the devices of a part without asking whether they are there: the
+// indexes refuse one that is, and then nothing is added. A list is new as a whole or
+// hardly ever, and asking costs more than adding.
+func allNew(ctx context.Context, tx pgx.Tx, args pgx.StrictNamedArgs) (n int64, err error) {
+	err = pgx.BeginFunc(ctx, tx, func(save pgx.Tx) error {
+		tag, err := save.Exec(ctx, insertRows+part+" ORDER BY r.row_no", args)
+		n = tag.RowsAffected()
+		return err
+	})
+	return n, err
+}
+
+// insertRows adds devices; the condition of its rows follows.
+const insertRows = `
+	INSERT INTO device (token, token_hash, platform, person, tags, consent, installation, registered_at)
+	SELECT r.token, r.token_hash, r.platform, nullif(r.person, ''), coalesce(string_to_array(r.tags, '|'), '{}'),
+		coalesce(r.consent, true), r.installation, clock_timestamp()
+	FROM import_row r WHERE `
 
 // changedRows gives the rows whose device is there and changes, and how many change
 // nothing.
@@ -129,12 +153,7 @@ func newRows(ctx context.Context, tx pgx.Tx, w ImportWork, args pgx.StrictNamedA
 		err = tx.QueryRow(ctx, "SELECT count(*) FROM import_row r WHERE "+part+" AND NOT "+stored, args).Scan(&n)
 		return n, err
 	}
-	tag, err := tx.Exec(ctx, `
-		INSERT INTO device (token, token_hash, platform, person, tags, consent, installation, registered_at)
-		SELECT r.token, r.token_hash, r.platform, nullif(r.person, ''), coalesce(string_to_array(r.tags, '|'), '{}'),
-			coalesce(r.consent, true), r.installation, clock_timestamp()
-		FROM import_row r WHERE `+part+` AND NOT `+stored+`
-		ORDER BY r.row_no`, args)
+	tag, err := tx.Exec(ctx, insertRows+part+" AND NOT "+stored+" ORDER BY r.row_no", args)
 	return tag.RowsAffected(), err
 }
 
