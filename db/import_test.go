@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -210,4 +211,39 @@ func TestImportsAreListed(t *testing.T) {
 	if q := must(db.Imports(t.Context(), ImportFilter{}, p.Next, 1))(t); len(q.Items) != 1 || q.Items[0].ID >= p.Items[0].ID || q.Next != "" {
 		t.Errorf("pages %+v, %+v", p, q)
 	}
+}
+
+// An import is rung once, and again when its worker's lease has ended, under a new
+// number; not while somebody works on it.
+func TestImportsAreRung(t *testing.T) {
+	db, ctx := newDB(t), t.Context()
+	term := must(db.Lead(ctx, "one", time.Minute))(t)
+	i := take(t, db, shortList, ImportOptions{}, someone)
+	open := func(want ...int64) {
+		t.Helper()
+		var got []int64
+		for _, r := range must(db.OpenImports(ctx, term, time.Minute))(t) {
+			got = append(got, r.Ring)
+			ok(t, db.MarkImportRung(ctx, term, r))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("rung %v, want %v", got, want)
+		}
+	}
+	open(1)
+	open()
+	w := must(db.BeginImport(ctx, i.ID, 1, time.Minute))(t)
+	open()
+	exec(t, db, "UPDATE import SET lease_until = now() - interval '1 second'")
+	open(2)
+	if _, err := db.BeginImport(ctx, i.ID, 1, time.Minute); !errors.Is(err, ErrStale) {
+		t.Errorf("the old ring begins: %v", err)
+	}
+	if err := db.HoldImport(ctx, w, time.Minute); err != nil {
+		t.Errorf("a worker that is late and that nobody has overtaken: %v", err)
+	}
+	ok(t, db.YieldImport(ctx, w))
+	open(3)
+	exec(t, db, "UPDATE import SET rung_at = now() - interval '2 minutes'")
+	open(4)
 }
