@@ -111,13 +111,13 @@ var settings = []setting{
 	},
 	{
 		name: "BONGSU_BREAKER_BACKLOG", preset: "500",
-		help: "for the guard of a vendor's outage; read and checked, without effect yet",
+		help: "while more deliveries wait than this, a vendor that answers with failures only is not called but for a probe every 2s; 0: it always is",
 		set:  intIn(0, 1_000_000_000, func(c *Config) *int { return &c.BreakerBacklog }),
 		get:  func(c Config) string { return strconv.Itoa(c.BreakerBacklog) },
 	},
 	{
 		name: "BONGSU_REFUSAL_PAUSE", preset: "0.5",
-		help: "for the guard against mass refusals; read and checked, without effect yet",
+		help: "the share of the last 1,000 first attempts that may be refused for good before calls pause and admins are asked; 0: any",
 		set:  func(c *Config, v string) (err error) { c.RefusalPause, err = parseShare(v); return err },
 		get:  func(c Config) string { return strconv.FormatFloat(c.RefusalPause, 'g', -1, 64) },
 	},

@@ -54,6 +54,8 @@ type Limits struct {
 	Touch         time.Duration // a worker touches its range
 	WorkerAlive   time.Duration // a worker that is not heard of counts as gone
 	Beat          time.Duration // a worker is heard of
+	Probe         time.Duration // between two tries of a vendor that is out of order
+	VendorLook    time.Duration // between two looks whether one is due
 
 	Grace    time.Duration // from SIGTERM to our own end
 	StepDown time.Duration // in it: the feeder gives its turn away
@@ -107,6 +109,8 @@ func limitsOf(c Config) Limits {
 		Touch:         jobs.RangeTouch,
 		WorkerAlive:   db.WorkerAlive,
 		Beat:          jobs.WorkerBeat,
+		Probe:         jobs.ProbeEvery,
+		VendorLook:    jobs.VendorLook,
 
 		Grace:    20 * time.Second,
 		StepDown: jobs.StepDownLimit,
@@ -184,6 +188,7 @@ func (l Limits) ladder() []rung {
 		{call, []limit{{name: "vendor connect", value: l.VendorConnect}}},
 		{limit{name: "feeder lease", value: l.FeederLease}, []limit{{name: "feeder's turn", value: l.FeederTurn}, lock}},
 		{limit{name: "quiet range", value: l.Quiet}, []limit{{name: "range touch", value: l.Touch}}},
+		{limit{name: "vendor's probe", value: l.Probe}, []limit{{name: "look at the vendor", value: l.VendorLook}}},
 		{limit{name: "worker alive", value: l.WorkerAlive}, []limit{{name: "worker's beat", value: l.Beat}, wait, transaction}},
 		{limit{name: "check's look", value: l.Reach}, []limit{connect}},
 	}...)

@@ -132,6 +132,8 @@ var timesElsewhere = map[string]string{
 	"bench*.go": "what the benchmark measures", "demo*.go": "what the demo plays",
 	"jobs/limits.go":          "read by the ladder",
 	"jobs/caller.go":          "how long retries are expected",
+	"jobs/breaker.go":         "how long a guard lets the ledger alone",
+	"jobs/vendor_watch.go":    "when the first probe goes out",
 	"jobs/exchange.go":        "pauses between tries",
 	"jobs/feed.go":            "how often is rung again",
 	"jobs/feeder.go":          "how often is looked for work",

@@ -66,6 +66,7 @@ var wrongLadders = []struct {
 	{"", func(l *Limits) { l.IdleTransaction = time.Minute }, "transaction (6s) must be longer than idle in transaction (1m)"},
 	{"", func(l *Limits) { l.RedisDial = time.Second }, "enqueue (3s) must be longer than Redis pool wait + Redis dial + Redis write + Redis read (3s)"},
 	{"", func(l *Limits) { l.FeederLease = 4 * time.Second }, "feeder lease (4s) must be longer than feeder's turn + lock wait (4s)"},
+	{"", func(l *Limits) { l.Probe = l.VendorLook }, "vendor's probe (250ms) must be longer than look at the vendor (250ms)"},
 	{"", func(l *Limits) { l.WorkerAlive = 10 * time.Second }, "worker alive (10s) must be longer than worker's beat + database pool wait + transaction (10s)"},
 	{"", func(l *Limits) { l.Grace = 5 * time.Second }, "shutdown grace (5s) must be longer than database pool wait + transaction (8s)"},
 	{"", func(l *Limits) { l.Record = 2 * time.Second }, "recording (2s) must be longer than lock wait (3s)"},

@@ -111,6 +111,7 @@ func jobsConfig(c Config, l Limits, vendor push.Vendor, log *slog.Logger) jobs.C
 	return jobs.Config{
 		Vendor: vendor, Log: log, Name: processName(), Version: version(),
 		MaxInFlight: c.MaxInFlight, Rate: float64(c.Rate), CallTimeout: l.VendorCall, Lease: l.Lease,
+		Backlog: c.BreakerBacklog, RefusalShare: c.RefusalPause,
 		TaskLimit: l.RangeTask, Enqueue: l.Enqueue, Schedule: c.RetryDelays, Hold: c.HoldUnknown,
 	}
 }

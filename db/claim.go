@@ -80,12 +80,18 @@ func readBatch(rows pgx.Rows) (b Batch, err error) {
 }
 
 const (
-	claimRangeSQL = claimHead + `
+	claimRangeSQL = claimHead + whileCalled + claimOf + `
 		AND d.device_id > @after AND d.device_id <= @last AND d.wake_at IS NULL
 		ORDER BY d.device_id LIMIT @limit` + claimTail
-	claimDueSQL = claimHead + `
+	claimDueSQL = claimHead + whileCalled + claimOf + `
 		AND d.wake_at <= now()
 		ORDER BY d.wake_at LIMIT @limit FOR UPDATE OF d SKIP LOCKED` + claimTail
+	claimProbeSQL = claimHead + whileProbed + claimOf + `
+		AND d.device_id = @device
+		FOR UPDATE OF d SKIP LOCKED` + claimTail
+
+	whileCalled = ` AND x.state = 'ok'`
+	whileProbed = ` AND x.state = 'probing'`
 )
 
 // One statement: pick and lock, check whom it concerns, take or settle, count.
@@ -99,7 +105,9 @@ const claimHead = `
 		FROM delivery d
 		JOIN notice n ON n.id = d.notice_id AND n.state = 'sending'
 		JOIN device v ON v.id = d.device_id
-		JOIN vendor x ON x.kind = v.kind AND x.state = 'ok'
+		JOIN vendor x ON x.kind = v.kind`
+
+const claimOf = `
 		WHERE d.notice_id = @notice AND d.status = 'pending'`
 
 const claimTail = `

@@ -16,11 +16,16 @@ type VendorState struct {
 	Detail      *string // the vendor's words
 	Since       time.Time
 	NextProbeAt *time.Time
-	KeepDevices bool // a 410 disables nobody until an admin agrees
+	KeepDevices bool       // a 410 disables nobody until an admin agrees
+	KeptSince   *time.Time // and that since then
+	Agreed      int64      // refusals of notices up to this one are right, an admin says
+	OKAt        *time.Time // it took a message last
+	WaitUntil   *time.Time // it asked us to wait until then
 	Version     int64
 }
 
-const vendorColumns = `kind, state, reason, detail, since, next_probe_at, keep_devices, version`
+const vendorColumns = `kind, state, reason, detail, since, next_probe_at, keep_devices, kept_since,
+	agreed_notice AS agreed, ok_at, wait_until, version`
 
 // Vendors gives the state of each vendor.
 func (db *DB) Vendors(ctx context.Context) (_ []VendorState, err error) {
@@ -39,50 +44,81 @@ func vendors(ctx context.Context, q querier) ([]VendorState, error) {
 	return pgx.CollectRows(rows, pgx.RowToStructByName[VendorState])
 }
 
-// PauseVendor stops all calls to a vendor that is called now. reason is one of
-// VendorState's, detail the words to show. It tells whether it was the one that
-// paused it.
+// worker is who acts where no person does.
+var worker = Actor{ID: "worker", Name: "worker", Role: "system"}
+
+// PauseVendor stops all calls to a vendor that is called or probed now, until an
+// admin lets them go on. reason is credentials_refused or refusals, detail the
+// words to show. It tells whether it was the one that paused it.
 func (db *DB) PauseVendor(ctx context.Context, kind, reason, detail string) (paused bool, err error) {
 	defer wrap(&err, "PauseVendor(%q)", kind)
-	by := Actor{ID: "worker", Name: "worker", Role: "system"}
 	err = db.tx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		tag, err := tx.Exec(ctx, `
-			UPDATE vendor SET state = 'paused', reason = $2, detail = nullif($3, ''), since = now(), version = version + 1
-			WHERE kind = $1 AND state = 'ok'`, kind, reason, detail)
+			UPDATE vendor SET state = 'paused', reason = $2, detail = nullif($3, ''), since = now(), next_probe_at = NULL,
+				version = version + 1
+			WHERE kind = $1 AND state <> 'paused'`, kind, reason, detail)
 		if paused = tag.RowsAffected() == 1; err != nil || !paused {
 			return err
 		}
-		return addAudit(ctx, tx, by, "vendor.pause", "vendor:"+kind, map[string]any{"reason": reason, "detail": detail})
+		return addAudit(ctx, tx, worker, "vendor.pause", "vendor:"+kind, map[string]any{"reason": reason, "detail": detail})
 	})
 	return paused, err
 }
 
-// ResumeVendor lets a paused vendor be called again. ErrNotFound for a vendor
-// that there is not; *ConflictError wrong_state where it is not paused.
+// ResumeVendor lets a paused vendor be called again, and has one that is probed
+// probed at once. ErrNotFound for a vendor that there is not; *ConflictError
+// wrong_state where it is called anyway.
 func (db *DB) ResumeVendor(ctx context.Context, kind string, by Actor) (err error) {
 	defer wrap(&err, "ResumeVendor(%q)", kind)
 	return db.tx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		var was string
 		err := tx.QueryRow(ctx, `SELECT state FROM vendor WHERE kind = $1 FOR UPDATE`, kind).Scan(&was)
-		if err != nil {
+		switch {
+		case err != nil:
 			return orNotFound(err)
-		}
-		if was == "ok" {
+		case was == "ok":
 			return &ConflictError{Code: "wrong_state", Message: fmt.Sprintf("the vendor %s is not paused", kind)}
+		case was == "probing":
+			if _, err := tx.Exec(ctx, `UPDATE vendor SET next_probe_at = now() WHERE kind = $1`, kind); err != nil {
+				return err
+			}
+			return addAudit(ctx, tx, by, "vendor.probe", "vendor:"+kind, nil)
 		}
-		if _, err := tx.Exec(ctx, `
-			UPDATE vendor SET state = 'ok', reason = NULL, detail = NULL, since = now(), next_probe_at = NULL,
-				version = version + 1
-			WHERE kind = $1`, kind); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(ctx, `
-			UPDATE notice_range r SET ring = ring + 1, rung_at = NULL FROM notice n
-			WHERE n.settled_at IS NULL AND r.notice_id = n.id AND r.done_at IS NULL`); err != nil {
+		if err := callAgain(ctx, tx, kind); err != nil {
 			return err
 		}
 		return addAudit(ctx, tx, by, "vendor.resume", "vendor:"+kind, map[string]any{"from": was})
 	})
+}
+
+// callAgain lets a vendor be called, and has what waits for it rung at once.
+func callAgain(ctx context.Context, tx pgx.Tx, kind string) error {
+	if _, err := tx.Exec(ctx, `
+		UPDATE vendor SET state = 'ok', reason = NULL, detail = NULL, since = now(), next_probe_at = NULL,
+			version = version + 1
+		WHERE kind = $1`, kind); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `
+		UPDATE notice_range r SET ring = ring + 1, rung_at = NULL FROM notice n
+		WHERE n.settled_at IS NULL AND r.notice_id = n.id AND r.done_at IS NULL`)
+	return err
+}
+
+// HeardVendor keeps when a vendor took a message last and until when it asked us
+// to wait; the zero time is none.
+func (db *DB) HeardVendor(ctx context.Context, kind string, ok, wait time.Time) (err error) {
+	defer wrap(&err, "HeardVendor(%q)", kind)
+	return db.exec(ctx, `
+		UPDATE vendor SET ok_at = greatest(ok_at, $2), wait_until = greatest(wait_until, $3) WHERE kind = $1`,
+		kind, orNull(ok), orNull(wait))
+}
+
+func orNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
 }
 
 // TakeRate reserves n calls to a vendor out of perSecond over all processes, and

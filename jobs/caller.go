@@ -18,6 +18,7 @@ import (
 type calls struct {
 	w     *Worker
 	class class
+	probe bool // they try whether the vendor is back
 	group sync.WaitGroup
 }
 
@@ -57,7 +58,7 @@ func (c *calls) one(claim db.Claim, text content, last time.Time) {
 	start := time.Now()
 	result := push.ResultOf(c.w.send(message(claim, text)))
 	c.w.guard.judge(verdict{claim: claim, result: result, started: start, took: time.Since(start),
-		class: c.class, recorded: c.group.Done})
+		class: c.class, probe: c.probe, recorded: c.group.Done})
 }
 
 // send makes one call. A call that was begun is brought to its end whatever
@@ -81,15 +82,31 @@ func message(c db.Claim, text content) push.Message {
 	}
 }
 
-// settle says what a vendor's answer means for the ledger.
-func (w *Worker) settle(v verdict) db.Result {
+// answered takes an answer that the guard has let through: the other guards look
+// at it, and it goes to the ledger.
+func (w *Worker) answered(v verdict) {
+	free := w.breaker.saw(v) || v.probe
+	keep := w.refusals.saw(v)
+	w.heard.saw(v, time.Now())
+	out := w.settle(v, free)
+	out.Disable = out.Disable && !keep
+	w.exchange.record(entry{result: out, class: v.class, recorded: v.recorded})
+	if v.probe {
+		w.probed(v)
+	}
+}
+
+// settle says what a vendor's answer means for the ledger. free: a failure is not
+// charged, since the vendor is out of order.
+func (w *Worker) settle(v verdict, free bool) db.Result {
 	r := v.result
 	out := db.Result{
 		Claim: v.claim, StartedAt: v.started, Took: v.took, Outcome: string(r.Outcome), HTTP: r.Status, Doubt: r.Doubt,
 		Disable: r.Outcome == push.Dead, Reason: string(r.Reason), Code: r.Code, Message: r.Message, MessageID: r.MessageID,
 	}
-	exhausted := v.claim.Charged+1 >= w.cfg.Schedule.Attempts()
+	exhausted := !free && v.claim.Charged+1 >= w.cfg.Schedule.Attempts()
 	out.Move = db.Next(out.Outcome, r.Doubt, w.cfg.Hold, exhausted)
+	out.Move.Charged = out.Move.Charged && !free
 	if out.Move.Status != "pending" {
 		return out
 	}

@@ -25,6 +25,7 @@ type verdict struct {
 	started  time.Time
 	took     time.Duration
 	class    class
+	probe    bool // the call tried whether the vendor is back
 	recorded func()
 }
 
@@ -158,8 +159,9 @@ func refusedOurs(v verdict) verdict {
 	return v
 }
 
-// pauseVendor stops all calls to the vendor, in every process.
-func (w *Worker) pauseVendor(reason, detail string) {
+// pauseVendor stops all calls to the vendor, in every process, and tells whether
+// they are stopped.
+func (w *Worker) pauseVendor(reason, detail string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), w.cfg.CallTimeout)
 	defer cancel()
 	paused, err := w.cfg.DB.PauseVendor(ctx, string(w.cfg.Vendor.Kind()), reason, detail)
@@ -169,4 +171,5 @@ func (w *Worker) pauseVendor(reason, detail string) {
 	case paused:
 		w.log.Error("the vendor was paused", "reason", reason, "detail", detail)
 	}
+	return err == nil
 }

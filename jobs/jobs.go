@@ -23,16 +23,18 @@ type Config struct {
 	Vendor  push.Vendor
 	Log     *slog.Logger
 
-	Name        string        // this process, unique among all that live
-	Version     string        // may be empty
-	MaxInFlight int           // calls at once in this process
-	Rate        float64       // calls per second over all processes; 0: no limit
-	CallTimeout time.Duration // one vendor call, at most
-	Lease       time.Duration // how long a claim holds
-	TaskLimit   time.Duration // one task, at most
-	Enqueue     time.Duration // one word with Redis, at most
-	Schedule    push.Schedule
-	Hold        bool // leave deliveries whose end nobody knows to a person
+	Name         string        // this process, unique among all that live
+	Version      string        // may be empty
+	MaxInFlight  int           // calls at once in this process
+	Rate         float64       // calls per second over all processes; 0: no limit
+	CallTimeout  time.Duration // one vendor call, at most
+	Lease        time.Duration // how long a claim holds
+	TaskLimit    time.Duration // one task, at most
+	Enqueue      time.Duration // one word with Redis, at most
+	Schedule     push.Schedule
+	Backlog      int     // the breaker opens only while more deliveries wait; 0: never
+	RefusalShare float64 // of the last 1,000 first attempts refused for good: calls are paused; 0: never
+	Hold         bool    // leave deliveries whose end nobody knows to a person
 }
 
 // The queues, and the types of their tasks.

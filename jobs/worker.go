@@ -20,6 +20,9 @@ type Worker struct {
 	log      *slog.Logger
 	rate     *rate
 	guard    *guard
+	breaker  *breaker
+	refusals *refusals
+	heard    heard
 	exchange *exchange
 	texts    texts
 	shard    atomic.Int64
@@ -27,6 +30,7 @@ type Worker struct {
 	draining context.Context // ends when the worker has to stop claiming
 	drain    context.CancelCauseFunc
 	beating  sync.WaitGroup
+	watching sync.WaitGroup
 	started  time.Time
 }
 
@@ -35,9 +39,13 @@ func NewWorker(cfg Config) *Worker {
 	w := &Worker{cfg: cfg, log: cfg.Log.With("part", "worker"), started: time.Now()}
 	w.rate = &rate{db: cfg.DB, kind: cfg.Vendor.Kind(), perSecond: cfg.Rate}
 	w.exchange = newExchange(cfg.DB, w.log, cfg.MaxInFlight, cfg.Lease)
-	w.guard = &guard{pause: w.pauseVendor, record: func(v verdict) {
-		w.exchange.record(entry{result: w.settle(v), class: v.class, recorded: v.recorded})
-	}}
+	w.guard = &guard{pause: func(reason, detail string) { w.pauseVendor(reason, detail) }, record: w.answered}
+	w.breaker = &breaker{now: time.Now}
+	if cfg.Backlog > 0 {
+		w.breaker.trip = w.tripVendor
+	}
+	w.refusals = &refusals{share: cfg.RefusalShare, now: time.Now, keep: w.keepDevices,
+		pause: func(detail string) bool { return w.pauseVendor("refusals", detail) }}
 	w.texts = texts{db: cfg.DB}
 	w.draining, w.drain = context.WithCancelCause(context.Background())
 	return w
@@ -54,6 +62,7 @@ type queue struct {
 func (w *Worker) Start() error {
 	w.exchange.start()
 	w.beating.Go(w.beat)
+	w.watching.Go(w.watchVendor)
 	queues := []queue{{queuePush, pushTasks}, {queueRetry, retryTasks}}
 	if w.cfg.Imports != nil {
 		queues = append(queues, queue{queueImport, importTasks})
@@ -90,6 +99,7 @@ func (w *Worker) Stop() {
 		s.Shutdown()
 	}
 	w.guard.flush()
+	w.watching.Wait()
 	w.exchange.stop()
 	w.beating.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), SignOffLimit)
@@ -106,6 +116,9 @@ func (w *Worker) beat() {
 	for {
 		err := w.cfg.DB.BeatWorker(w.draining, db.Worker{ID: w.cfg.Name, StartedAt: w.started, Slots: w.cfg.MaxInFlight,
 			InFlight: w.exchange.inUse(), Version: w.cfg.Version})
+		if ok, wait := w.heard.take(); err == nil && (!ok.IsZero() || !wait.IsZero()) {
+			err = w.cfg.DB.HeardVendor(w.draining, string(w.cfg.Vendor.Kind()), ok, wait)
+		}
 		if err != nil && w.draining.Err() == nil {
 			w.log.Warn("the heartbeat was not written", "error", err)
 		}

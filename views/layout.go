@@ -14,7 +14,7 @@ type Shell struct {
 	Can     Can
 	Flash   Flash
 	Badge   Badge
-	Paused  *VendorPaused // nil: the vendor is not paused
+	Paused  *VendorPaused // nil: nobody is asked anything about the vendor
 }
 
 // Can says what the person may do, so that no page offers what would be refused.
@@ -38,15 +38,16 @@ type Badge struct {
 	State string // as a StatusRow's
 }
 
-// VendorPaused says why calls to the vendor wait.
+// VendorPaused says why calls to the vendor wait, or what an admin is asked.
 type VendorPaused struct {
-	Reason      string // credentials_refused, backlog or refusals
+	Reason      string // credentials_refused, backlog or refusals; empty: it is called, and devices are kept
 	Detail      string // the vendor's words
 	Since       string
 	NextProbeAt string // empty: no probe is planned
 	Waiting     int64
 	CanResume   bool
-	KeepDevices bool   // 410s do not disable devices until an admin agrees
+	KeepDevices bool // 410s do not disable devices until an admin agrees
+	CanAgree    bool
 	Runbook     string // where it is explained
 }
 

@@ -3,14 +3,14 @@ package views
 import "bongsu/views/ui"
 
 type layoutText struct {
-	Product, Skip, Nav, SignOut, Footer, Dismiss                   string
-	Imports                                                        string
-	UploadCut, UploadStalled                                       string
-	Notices, Compose, Devices, Archive, Queues, Status             string
-	People, Tokens, Audit, Settings                                string
-	Timeout, Lost, Foreign, NoAnswer, Stale, Count                 string
-	BadgeOf, HowToGoOn                                             string
-	Resume, PausedSince, NextProbe, VendorSays, Waiting, KeepAgree string
+	Product, Skip, Nav, SignOut, Footer, Dismiss             string
+	Imports                                                  string
+	UploadCut, UploadStalled                                 string
+	Notices, Compose, Devices, Archive, Queues, Status       string
+	People, Tokens, Audit, Settings                          string
+	Timeout, Lost, Foreign, NoAnswer, Stale, Count           string
+	BadgeOf, HowToGoOn                                       string
+	Resume, Agree, NextProbe, VendorSays, Waiting, KeepAgree string
 }
 
 func layoutWords() layoutText {
@@ -31,21 +31,34 @@ func layoutWords() layoutText {
 
 		BadgeOf: "Status: ", HowToGoOn: "What to do, step by step",
 
-		Resume: "Try now", PausedSince: "Calls to the vendor have been paused since", NextProbe: "The next try is at",
+		Resume: "Try now", Agree: "The refusals are right", NextProbe: "The next try is at",
 		VendorSays: "The vendor says:", Waiting: "waiting, none is lost and none is charged.",
-		KeepAgree: "Devices that the vendor calls gone are kept until you press.",
+		KeepAgree: "More than a fifth of the last 1,000 first attempts were answered by 410. That usually disables a device; so many are more likely a mistake, so none is disabled now. If they really are gone, press The refusals are right: the next 410 of each disables it again. If not, mend the setting and replay from the archive.",
 	}
+}
+
+// pausedTitle says what it is that has lasted since a time.
+func pausedTitle(reason string) string {
+	switch reason {
+	case "":
+		return "Devices that the vendor calls gone have been kept since"
+	case "backlog":
+		return "The vendor has been out of order since"
+	}
+	return "Calls to the vendor have been paused since"
 }
 
 // pausedWhat says what the reason means and what to do.
 func pausedWhat(reason string) string {
 	switch reason {
+	case "":
+		return ""
 	case "credentials_refused":
 		return "The vendor refuses our credentials or redirects us. Check BONGSU_VENDOR_URL and BONGSU_VENDOR_TOKEN, restart with the right ones, then press Try now."
 	case "backlog":
 		return "The vendor answers with failures only. One call every two seconds tries whether it is back; sending goes on by itself then. Press Try now to try at once."
 	case "refusals":
-		return "The vendor refuses more than half of the devices for good. That is more likely a wrong setting of ours than the devices. Look at the reasons in the archive; if the refusals are right, press Try now and sending goes on."
+		return "The vendor refuses more than half of the devices for good. That is more likely a wrong setting of ours than the devices. Look at the reasons in the archive. If a setting was wrong, mend it, restart the workers and press Try now. If the refusals are right, press The refusals are right: the notices there are now go on to their end."
 	default:
 		return "Look at the Status page, mend the cause, then press Try now."
 	}

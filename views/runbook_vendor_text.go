@@ -20,14 +20,14 @@ func vendorMessages() []Message {
 		},
 		{
 			Key: "vendor-refusals", Title: "The vendor refuses most devices for good",
-			See:   "Calls are paused, and admins are asked. Status shows how many of the last calls were refused and the commonest reason.",
+			See:   "Calls are paused, and admins are asked. Status shows how many of the last calls were refused and the vendor's last words.",
 			Means: "More than half of the last 1,000 first attempts were refused permanently. That is more likely a wrong setting of ours (the wrong project, a wrong kind of message) than every device.",
 			Lost:  "No. Those refused are in the archive, and can be replayed when the cause is mended. The rest waits.",
 			Do: []string{
 				"Open the archive and group by reason and code. Read the vendor's words.",
 				"If one code is behind all of it: look it up at the vendor. Most often the address or the token belongs to another project.",
 				"Mend the setting, restart the workers, let calls go on (the button in the banner), then replay what was refused from the archive.",
-				"If the devices really are gone (an old list was imported), say so with the button: sending goes on.",
+				"If the devices really are gone (an old list was imported), press The refusals are right: the notices there are now go on to their end and are not asked about again.",
 			},
 			Over:     "The vendor is ok on Status and the share of refusals has gone down.",
 			Operator: "Calls are paused until an admin has looked. What waits is neither lost nor charged.",
@@ -66,12 +66,12 @@ func vendorMessages() []Message {
 		},
 		{
 			Key: "devices-kept", Title: "Devices that the vendor calls gone are kept",
-			See:   "Admins are asked about devices that were answered by 410. Sending goes on.",
+			See:   "Admins are asked in a banner about devices that were answered by 410. Sending goes on.",
 			Means: "More than a fifth of the last 1,000 first attempts were answered by 410, which usually disables a device. So many at once are more likely a mistake, so none is disabled until an admin agrees.",
 			Lost:  "No. These deliveries failed and are in the archive; the devices stay as they are.",
 			Do: []string{
 				"Look at the vendor's words in the archive, and at whether our settings changed lately.",
-				"If an old list was imported, they are gone: agree with the button on Status, and they are disabled.",
+				"If an old list was imported, they are gone: press The refusals are right in the banner. From then on a 410 disables its device again, also those that were kept, at their next notice.",
 				"If not: keep them, mend the cause, and replay from the archive.",
 			},
 			Over:     "Somebody has decided, and the question is gone from Status.",

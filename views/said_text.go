@@ -5,6 +5,7 @@ import "bongsu/views/ui"
 // Words is what a page tells after an act, or instead of one.
 type Words struct {
 	NoticePaused, NoticeResumed, NoticeCancelled, DeviceErased, TaskRuns, TaskDeleted, VendorCalled                        string
+	VendorTried, RefusalsAgreed                                                                                            string
 	RoleChanged, PersonDisabled, PersonEnabled, SignedOutThere, SignedOutAll, PasswordChanged, TokenRevoked, SecondDropped string
 	ImportConfirmed, ImportDeclined, ImportCancelled, All                                                                  string
 	PasswordsDiffer, PasswordWrong, DaysWrong                                                                              string
@@ -18,7 +19,9 @@ func Said() Words {
 		NoticePaused: "The notice is paused. No new call is made.", NoticeResumed: "The notice goes on.",
 		NoticeCancelled: "The notice is cancelled.", DeviceErased: "The device is erased.",
 		TaskRuns: "The task runs now.", TaskDeleted: "The task is deleted.", VendorCalled: "The vendor is called again.",
-		RoleChanged: "The role is changed; it holds from the next request on.", PersonDisabled: "The person is disabled and signed out.",
+		VendorTried:    "The vendor is being tried now. Where it answers, sending goes on at once.",
+		RefusalsAgreed: "The refusals of the notices there are now count as right. Sending goes on, and 410s disable devices again.",
+		RoleChanged:    "The role is changed; it holds from the next request on.", PersonDisabled: "The person is disabled and signed out.",
 		PersonEnabled: "The person can sign in again.", SignedOutThere: "That browser is signed out.", SignedOutAll: "Those browsers are signed out.",
 		PasswordChanged: "The password is changed, and every other browser is signed out.", TokenRevoked: "The token is revoked.",
 		SecondDropped:   "The second factor is gone, and the person is signed out. The next sign-in is with the password alone.",

@@ -39,6 +39,7 @@ type StatusRow struct {
 	Facts      string // numbers and words, already put together
 	Since      string // since when it is so; empty: not known
 	Next       string // when it is tried again; empty: not known
+	Last       string // when it did its work last; empty: not known
 	Links      []StatusLink
 }
 

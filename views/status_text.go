@@ -9,7 +9,7 @@ import (
 type statusText struct {
 	Title, Caption, Thing, State, Means, Since, Workers, Worker, Started, Seen, Calls, Version string
 	NoWorker, NoWorkerHint, Ladder, LadderHint, Limit, Value, Longer, Holds, Yes, No, LookedAt string
-	AllWell, NotKnown, Runbook, NextTry, Lost, Alive, Setting, All                             string
+	AllWell, NotKnown, Runbook, NextTry, Lost, Alive, Setting, All, TookLast                   string
 }
 
 func statusWords() statusText {
@@ -19,7 +19,7 @@ func statusWords() statusText {
 		NoWorker: "No worker is running.", NoWorkerHint: "Notices are accepted and wait. Start bongsu serve with the role worker or all.",
 		Ladder: "Time limits, from the outside in", LadderHint: "An outer limit must be longer than those inside it together, else Bongsu does not start.",
 		Limit: "Limit", Value: "Value", Longer: "Must be longer than", Holds: "Holds", Yes: "yes", No: "no", LookedAt: "as of",
-		AllWell: "all well", NotKnown: "not known", Runbook: "What to do", NextTry: "next try", Lost: "gone", Alive: "alive",
+		AllWell: "all well", NotKnown: "not known", Runbook: "What to do", NextTry: "next try", TookLast: "it took a message last at", Lost: "gone", Alive: "alive",
 		Setting: "Set by", All: "All messages, and what to do",
 	}
 }

@@ -16,13 +16,19 @@ func addOutlook(m *views.Shell, o outlook) {
 	}
 	m.Badge = badgeOf(partsOf(o))
 	for _, v := range o.st.Vendors {
-		if m.Can.Admin && (v.State == "paused" || v.KeepDevices) {
-			m.Paused = &views.VendorPaused{Reason: textOf(v.Reason), Detail: textOf(v.Detail), Since: stamp(v.Since),
-				NextProbeAt: stampOf(v.NextProbeAt), Waiting: o.st.Backlog, CanResume: v.State != "ok", KeepDevices: v.KeepDevices,
-				Runbook: views.RunbookPath(vendorPart(v).Message)}
+		if m.Can.Admin && (v.State != "ok" || v.KeepDevices) {
+			m.Paused = vendorBanner(o.st, v)
 			return
 		}
 	}
+}
+
+// vendorBanner is what admins are told and asked about a vendor.
+func vendorBanner(st db.Status, v db.VendorState) *views.VendorPaused {
+	row := vendorPart(st, v)
+	return &views.VendorPaused{Reason: textOf(v.Reason), Detail: textOf(v.Detail), Since: row.Since,
+		NextProbeAt: stampOf(v.NextProbeAt), Waiting: st.Backlog, CanResume: v.State != "ok", KeepDevices: v.KeepDevices,
+		CanAgree: v.KeepDevices || textOf(v.Reason) == "refusals", Runbook: views.RunbookPath(row.Message)}
 }
 
 // badgeOf sums the parts up: the first that is down says why sending waits, and

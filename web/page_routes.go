@@ -56,5 +56,6 @@ func pageRoutes() []route {
 		{method: "GET", path: "/runbook", kind: open, handle: runbookPage},
 		{method: "GET", path: "/runbook/{message}", kind: open, handle: runbookPage},
 		{method: "POST", path: "/vendor/resume", kind: page, roles: admins, handle: resumeVendor},
+		{method: "POST", path: "/vendor/agree", kind: page, roles: admins, handle: agreeRefusals},
 	}
 }

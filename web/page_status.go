@@ -149,20 +149,3 @@ func (s *Server) diskPart(o outlook) []views.StatusRow {
 	}
 	return []views.StatusRow{row}
 }
-
-// resumeVendor lets calls to all paused vendors go on.
-func resumeVendor(s *Server, w http.ResponseWriter, r *http.Request) error {
-	list, err := s.pages.Vendors(r.Context())
-	if err != nil {
-		return err
-	}
-	for _, v := range list {
-		if v.State == "ok" {
-			continue
-		}
-		if err := s.pages.ResumeVendor(r.Context(), v.Kind, actorOf(r)); err != nil {
-			return err
-		}
-	}
-	return s.doneThen(w, r, views.Said().VendorCalled, "/status")
-}

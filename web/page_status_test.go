@@ -18,7 +18,7 @@ import (
 const well = `
 	UPDATE feeder SET holder = 'host-1', lease_until = now() + interval '1 h', redis_ok_at = now(), redis_down_at = NULL, redis_error = NULL;
 	DELETE FROM worker; INSERT INTO worker (id, slots, in_flight) VALUES ('host-1', 256, 3);
-	UPDATE vendor SET state = 'ok', reason = NULL, detail = NULL, next_probe_at = NULL, keep_devices = false;
+	UPDATE vendor SET state = 'ok', reason = NULL, detail = NULL, next_probe_at = NULL, keep_devices = false, kept_since = NULL, wait_until = NULL;
 	UPDATE notice SET state = 'finished', settled_at = now(), finished_at = now()`
 
 // scenes are states of the ledger, and what Status says about them to an admin.
@@ -36,9 +36,10 @@ var scenes = []struct {
 		"vendor", "down", "vendor-credentials", "✕ sending waits: vendor refuses us", "401 <b>no</b>", "Set the right BONGSU_VENDOR_URL"},
 	{`UPDATE vendor SET state = 'paused', reason = 'refusals', detail = '612 of 1,000', since = now()`,
 		"vendor", "down", "vendor-refusals", "✕ sending waits: vendor refuses most", "612 of 1,000", "Calls are paused, and you are asked"},
-	{`UPDATE vendor SET state = 'probing', reason = 'outage', detail = '503', since = now(), next_probe_at = now() + interval '2 s'`,
+	{`UPDATE vendor SET state = 'probing', reason = 'backlog', detail = '503', since = now(), next_probe_at = now() + interval '2 s'`,
 		"vendor", "down", "vendor-outage", "✕ sending waits: vendor out of order", "probing: 503", "Calls are stopped but for one"},
-	{`UPDATE vendor SET keep_devices = true`, "vendor", "warn", "devices-kept", "▲ 1 warning", "http", "Decide whether the devices"},
+	{`UPDATE vendor SET wait_until = now() + interval '40 s'`, "vendor", "warn", "vendor-waits", "▲ 1 warning", "http", "Nothing to do as a rule"},
+	{`UPDATE vendor SET keep_devices = true, kept_since = now()`, "vendor", "warn", "devices-kept", "▲ 1 warning", "http", "Decide whether the devices"},
 	{`UPDATE worker SET seen_at = now() - interval '16 s'`,
 		"workers", "down", "no-worker", "✕ sending waits: no worker", "", "Notices are accepted and wait. Start a worker"},
 	{`WITH w AS (DELETE FROM worker) UPDATE feeder SET lease_until = now() - interval '1 min'`,

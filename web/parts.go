@@ -39,7 +39,7 @@ func troubleMessage(c db.Cause) string {
 func partsOf(o outlook) []views.StatusRow {
 	rows := []views.StatusRow{databasePart(o), queuePart(o.st)}
 	for _, v := range o.st.Vendors {
-		rows = append(rows, vendorPart(v))
+		rows = append(rows, vendorPart(o.st, v))
 	}
 	return append(rows, workerPart(o.st), feederPart(o.st), backlogPart(o.st), stalledPart(o.st))
 }
@@ -75,16 +75,20 @@ func isFull(redisError string) bool {
 // vendorMessages names the message of a reason for which a vendor is not called.
 var vendorMessages = map[string]string{"credentials_refused": "vendor-credentials", "refusals": "vendor-refusals"}
 
-func vendorPart(v db.VendorState) views.StatusRow {
+func vendorPart(st db.Status, v db.VendorState) views.StatusRow {
 	row := part("vendor", v.Kind)
-	if v.State != "ok" {
+	row.Last = stampOf(v.OKAt)
+	switch {
+	case v.State != "ok":
 		row.State, row.Since, row.Next = views.StateDown, stamp(v.Since), stampOf(v.NextProbeAt)
 		row.Facts = v.Kind + ", " + v.State + ": " + textOf(v.Detail)
 		if row.Message = vendorMessages[textOf(v.Reason)]; row.Message == "" {
 			row.Message = "vendor-outage"
 		}
-	} else if v.KeepDevices {
-		row.State, row.Since, row.Message = views.StateWarn, stamp(v.Since), "devices-kept"
+	case v.KeepDevices:
+		row.State, row.Since, row.Message = views.StateWarn, stampOf(v.KeptSince), "devices-kept"
+	case v.WaitUntil != nil && v.WaitUntil.After(st.Now):
+		row.State, row.Message, row.Next = views.StateWarn, "vendor-waits", stampOf(v.WaitUntil)
 	}
 	return row
 }
