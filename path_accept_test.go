@@ -13,10 +13,10 @@ import (
 	"time"
 )
 
-// TestHundredAtOnce submits the same a hundred times at once over two processes
+// TestFaultSameSubmit submits the same a hundred times at once over two processes
 // that have no Redis: with one key, and with the same content and no key. One
 // notice comes of it, one answer is 202 and all others name it.
-func TestHundredAtOnce(t *testing.T) {
+func TestFaultSameSubmit(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plainVendor())
 	bases := []string{s.start(roleWeb).base, s.start(roleWeb).base}
@@ -67,10 +67,10 @@ func (s *site) post(base, title, key string) (n apiNotice, status int, err error
 	return n, status, err
 }
 
-// TestKilledWhileAccepting kills the process at several moments of a submit,
+// TestFaultServerKilledWhileAccepting kills the process at several moments of a submit,
 // some of them after the commit and before the answer. Pressing again always
 // leads to the one notice: to the original where it was stored.
-func TestKilledWhileAccepting(t *testing.T) {
+func TestFaultServerKilledWhileAccepting(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plainVendor())
 	stored := func(title string) bool { return s.count("SELECT count(*) FROM notice WHERE title = $1", title) == 1 }
@@ -119,9 +119,9 @@ func TestKilledWhileAccepting(t *testing.T) {
 	t.Logf("%d of them were stored without an answer", silent)
 }
 
-// TestClientLeaves closes the connection of a submit that waits for a lock. The
+// TestFaultClientLeaves closes the connection of a submit that waits for a lock. The
 // notice is accepted nevertheless, once, and pressing again shows it.
-func TestClientLeaves(t *testing.T) {
+func TestFaultClientLeaves(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plainVendor())
 	p := s.start(roleWeb)

@@ -114,9 +114,9 @@ func (s *site) exec(sql string, args ...any) {
 	s.no(err)
 }
 
-// TestImportKilled kills the worker at three moments of an import by SIGKILL, and
+// TestFaultImportKilled kills the worker at three moments of an import by SIGKILL, and
 // empties Redis once. The import ends by itself with exact counts.
-func TestImportKilled(t *testing.T) {
+func TestFaultImportKilled(t *testing.T) {
 	t.Parallel()
 	const rows = 200_000
 	s := newSite(t, plainVendor())
@@ -145,10 +145,10 @@ func TestImportKilled(t *testing.T) {
 	}
 }
 
-// TestImportAndPostgres kills the private PostgreSQL with SIGKILL in mid-import: it
+// TestFaultImportAndPostgres kills the private PostgreSQL with SIGKILL in mid-import: it
 // comes back by itself, the rows that were staged are gone with the crash, and the
 // import ends with exact counts.
-func TestImportAndPostgres(t *testing.T) {
+func TestFaultImportAndPostgres(t *testing.T) {
 	t.Parallel()
 	const rows = 150_000
 	dir, err := dbtest.MkdirData("bongsu-import-")

@@ -37,6 +37,12 @@ func TestIncident(t *testing.T) {
 			n = s.finished(n.ID)
 			t.Logf("the whole took %s", time.Since(began))
 			s.checkIncident(n, v.honours, v.kill)
+			s.sound()
+			allowed := int64(0)
+			if v.kill && !v.honours {
+				allowed = maxInFlight
+			}
+			s.row("the incident: "+name, demoGood, allowed, 0)
 		})
 	}
 }

@@ -48,11 +48,20 @@ type site struct {
 	redis *redistest.Redis
 	sim   *pushsim.Server
 	api   demoAPI // asks the page process that was started last
+
+	lines *lines // nil: the processes go straight to what they need
+	ways  struct{ database, redis, vendor string }
 }
 
 func newSite(t *testing.T, sim pushsim.Config) *site {
 	t.Helper()
-	s := &site{t: t, url: dbtest.URL(t), redis: redistest.New(t)}
+	return newSiteOn(t, dbtest.URL(t), sim)
+}
+
+// newSiteOn is newSite on a database that is there and migrated.
+func newSiteOn(t *testing.T, url string, sim pushsim.Config) *site {
+	t.Helper()
+	s := &site{t: t, url: url, redis: redistest.New(t)}
 	var err error
 	s.pool, err = pgxpool.New(t.Context(), s.url)
 	s.no(err)
@@ -67,6 +76,7 @@ func newSite(t *testing.T, sim pushsim.Config) *site {
 	_, err = s.store.AddToken(t.Context(), "test", db.Admin, hash, commandActor())
 	s.no(err)
 	s.api.token = token
+	s.ways.database, s.ways.redis, s.ways.vendor = s.url, s.redis.URL(), s.sim.URL()
 	return s
 }
 
@@ -98,9 +108,9 @@ type proc struct {
 func (s *site) start(role string, settings ...string) *proc {
 	s.t.Helper()
 	p := &proc{log: filepath.Join(s.t.TempDir(), "log")}
-	env := append(ownedEnv(os.Environ()), asProgram+"=1", "DATABASE_URL="+s.url, "BONGSU_VENDOR_URL="+s.sim.URL())
+	env := append(ownedEnv(os.Environ()), asProgram+"=1", "DATABASE_URL="+s.ways.database, "BONGSU_VENDOR_URL="+s.ways.vendor)
 	if role != roleWeb {
-		env = append(env, "REDIS_URL="+s.redis.URL())
+		env = append(env, "REDIS_URL="+s.ways.redis)
 	}
 	addr, err := freeAddr()
 	s.no(err)

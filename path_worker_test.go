@@ -5,13 +5,11 @@ import (
 	"net/http"
 	"syscall"
 	"testing"
-
-	"github.com/redis/go-redis/v9"
 )
 
-// TestStopInMidRun ends the worker with SIGTERM while it sends. It leaves with 0
+// TestFaultWorkerStopped ends the worker with SIGTERM while it sends. It leaves with 0
 // and nothing in doubt, and the next one goes on: nobody is told twice.
-func TestStopInMidRun(t *testing.T) {
+func TestFaultWorkerStopped(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plainVendor())
 	s.devices(5_000, goodToken)
@@ -26,12 +24,14 @@ func TestStopInMidRun(t *testing.T) {
 	}
 	s.start(roleWorker)
 	s.allToldOnce(s.finished(n.ID), 5_000)
+	s.sound()
+	s.row("worker stopped with SIGTERM", 5_000, 0, 0)
 }
 
-// TestFrozenWorker stops a worker's clock until its claims are over and another
+// TestFaultWorkerFrozen stops a worker's clock until its claims are over and another
 // worker has done its work. What it then knows is written nowhere, and it begins
 // no further call.
-func TestFrozenWorker(t *testing.T) {
+func TestFaultWorkerFrozen(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, plainVendor())
 	s.devices(4_000, goodToken)
@@ -56,47 +56,8 @@ func TestFrozenWorker(t *testing.T) {
 	if all := s.sim.Counts().Calls; all > 4_000+64 {
 		t.Errorf("the frozen worker began %d calls over claims that had ended, %d calls in all", all-calls, all)
 	}
-}
-
-// TestRedisEmptied empties Redis in mid-run. It costs time, and no second call.
-func TestRedisEmptied(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, plainVendor())
-	s.devices(10_000, goodToken)
-	s.start(roleWeb)
-	s.start(roleWorker)
-	n := s.submits("flush", http.StatusAccepted)
-	s.told(2_000)
-	opts, err := redis.ParseURL(s.redis.URL())
-	s.no(err)
-	client := redis.NewClient(opts)
-	defer client.Close()
-	s.no(client.FlushAll(t.Context()).Err())
-	t.Logf("emptied with %d told", s.sim.Counts().Unique)
-	s.allToldOnce(s.finished(n.ID), 10_000)
-}
-
-// TestRedisDown submits while Redis is down: the answer is as it always is, and
-// the notice goes out when Redis is back.
-func TestRedisDown(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, plainVendor())
-	s.devices(1_000, goodToken)
-	s.start(roleWeb)
-	s.start(roleWorker)
-	s.allToldOnce(s.finished(s.submits("before", http.StatusAccepted).ID), 1_000)
-	s.sim.Reset()
-	s.redis.Stop()
-	n := s.submits("during", http.StatusAccepted)
-	// The feeder has met the outage before Redis comes back.
-	s.until("the outage is known", func() bool {
-		return s.count("SELECT count(*) FROM feeder WHERE redis_down_at IS NOT NULL") == 1
-	})
-	if c := s.sim.Counts().Calls; c != 0 {
-		t.Errorf("%d calls without Redis", c)
-	}
-	s.redis.Start()
-	s.allToldOnce(s.finished(n.ID), 1_000)
+	s.sound()
+	s.row("worker frozen past its lease, and thawed", 4_000, 64, 0)
 }
 
 // allToldOnce wants that all of n devices were told, and each with one call.

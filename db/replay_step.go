@@ -9,7 +9,8 @@ import (
 // StepReplay puts the next batch of a replay back: deliveries that are in the
 // archive since before it was asked for become pending, of the next generation,
 // due now. Skipped are those whose device is disabled, erased or without
-// consent, and whose notice is cancelled or has expired. Batch, totals and the
+// consent, and whose notice is cancelled or has expired, and those that
+// another replay has put back already. Batch, totals and the
 // point reached are one transaction, so that going on after a crash counts
 // nothing twice. done says that the end is reached.
 func (db *DB) StepReplay(ctx context.Context, t Term, id int64, batch int) (done bool, err error) {
@@ -30,8 +31,7 @@ func (db *DB) StepReplay(ctx context.Context, t Term, id int64, batch int) (done
 		}
 		if count == 0 {
 			done = true
-			_, err := tx.Exec(ctx, `UPDATE replay SET state = 'done', finished_at = now() WHERE id = $1`, id)
-			return err
+			return endReplay(ctx, tx, id)
 		}
 		if _, err := lockNotice(ctx, tx, notice); err != nil {
 			return err
@@ -48,6 +48,20 @@ func (db *DB) StepReplay(ctx context.Context, t Term, id int64, batch int) (done
 		return nil
 	})
 	return done, err
+}
+
+// endReplay closes a replay. What it matched and did not find any more has been put
+// back by another one meanwhile.
+func endReplay(ctx context.Context, tx pgx.Tx, id int64) error {
+	_, err := tx.Exec(ctx, `
+		WITH rest AS (
+			SELECT r.matched - r.replayed - coalesce((SELECT sum(value::bigint) FROM jsonb_each_text(r.skipped)), 0) AS n
+			FROM replay r WHERE id = $1
+		)
+		UPDATE replay SET state = 'done', finished_at = now(),
+			skipped = CASE WHEN n > 0 THEN skipped || jsonb_build_object('replayed_already', n) ELSE skipped END
+		FROM rest WHERE id = $1`, id)
+	return err
 }
 
 // nextReplayed finds the notice of the next delivery of a replay, if there is one.

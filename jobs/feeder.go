@@ -31,7 +31,7 @@ type Feeder struct {
 	stop context.CancelFunc
 	wg   sync.WaitGroup
 	term atomic.Int64 // 0: another has the turn
-	hold atomic.Int64 // unix nanoseconds until which no lease is freed
+	rest rest         // after trouble with Postgres no lease is freed for a while
 	rung map[int64]retryMark
 }
 
@@ -40,7 +40,8 @@ type retryMark struct{ at time.Time }
 
 // NewFeeder makes a feeder. It does nothing until Start.
 func NewFeeder(cfg Config) *Feeder {
-	return &Feeder{cfg: cfg, log: cfg.Log.With("part", "feeder"), bell: newBell(cfg), rung: make(map[int64]retryMark)}
+	return &Feeder{cfg: cfg, log: cfg.Log.With("part", "feeder"), bell: newBell(cfg), rung: make(map[int64]retryMark),
+		rest: rest{length: cfg.Lease + RecordLimit}}
 }
 
 // Start begins to feed whenever it has the turn.
@@ -91,9 +92,7 @@ func (f *Feeder) withTurn(do func(context.Context, db.Term) error) func(context.
 		err := do(ctx, t)
 		switch {
 		case err != nil && ctx.Err() == nil:
-			if db.Unavailable(err) {
-				f.hold.Store(time.Now().Add(f.cfg.Lease).UnixNano())
-			}
+			f.rest.saw(err)
 			if !failing {
 				f.log.Warn("feeding failed and is tried again", "error", err)
 			}
@@ -113,9 +112,11 @@ func (f *Feeder) lead(ctx context.Context) {
 	switch {
 	case errors.Is(err, db.ErrStale):
 		f.term.Store(0)
+		f.rest.saw(nil)
 	case err != nil:
-		f.hold.Store(time.Now().Add(f.cfg.Lease).UnixNano())
+		f.rest.saw(err)
 	default:
+		f.rest.saw(nil)
 		if f.term.Swap(int64(t)) != int64(t) {
 			f.log.Info("this process feeds now", "term", int64(t))
 		}

@@ -31,9 +31,9 @@ func (f *Feeder) keep(ctx context.Context, t db.Term) error {
 }
 
 // freeLeases takes back the claims of workers that died. After trouble with
-// Postgres it waits one lease, so that live workers can record what they know.
+// Postgres it waits, so that live workers can record what they know.
 func (f *Feeder) freeLeases(ctx context.Context, t db.Term) error {
-	if time.Now().UnixNano() < f.hold.Load() {
+	if f.rest.lasts() {
 		return nil
 	}
 	s, err := f.cfg.DB.FreeLeases(ctx, t, f.cfg.Lease, f.cfg.Hold, freeAtOnce)

@@ -95,3 +95,26 @@ func (r *Redis) end() {
 	}
 	r.server = nil
 }
+
+// Keep takes a copy of the data as it is on the disk now, and gives a function
+// that stops the server and starts it again over that copy.
+func (r *Redis) Keep() (restore func()) {
+	r.t.Helper()
+	live, old := r.dir+"/redis/appendonlydir", r.dir+"/old"
+	copyDir := func(from, to string) {
+		r.t.Helper()
+		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+			r.t.Fatalf("redistest: %v", err)
+		}
+	}
+	copyDir(live, old)
+	return func() {
+		r.t.Helper()
+		r.Stop()
+		if err := os.RemoveAll(live); err != nil {
+			r.t.Fatalf("redistest: %v", err)
+		}
+		copyDir(old, live)
+		r.Start()
+	}
+}
