@@ -75,7 +75,9 @@ func TestMetricOfAttemptsNeverFalls(t *testing.T) {
 	x := newRig(t)
 	id := x.fillLedger()
 	x.sql(`UPDATE delivery SET wake_at = now() WHERE status = 'sending'`)
-	attempts := func() float64 { return measured(t, string(x.send("GET", "/metrics", "").body), "bongsu_attempts_total") }
+	attempts := func() float64 {
+		return measured(t, string(x.send("GET", "/metrics", "").body), "bongsu_attempts_total")
+	}
 	before := attempts()
 	if err := x.db.Release(t.Context(), []db.Claim{{NoticeID: id, DeviceID: 3, Fence: 1}}, 0); err != nil {
 		t.Fatal(err)
