@@ -14,7 +14,7 @@ import (
 type metrics struct {
 	registry *prometheus.Registry
 	requests *prometheus.CounterVec
-	seconds  *prometheus.HistogramVec
+	duration *prometheus.HistogramVec
 }
 
 func newMetrics(version string) *metrics {
@@ -23,22 +23,22 @@ func newMetrics(version string) *metrics {
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "bongsu_http_requests_total", Help: "Requests answered, by route and status."},
 			[]string{"route", "status"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "bongsu_http_request_seconds", Help: "Time to answer, by route.",
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "bongsu_http_request_duration_seconds", Help: "Time to answer, by route.",
 			Buckets: []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}},
 			[]string{"route"}),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "bongsu_build_info", Help: "Always 1; the label says which version runs.",
 		ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
-	m.registry.MustRegister(m.requests, m.seconds, build,
+	m.registry.MustRegister(m.requests, m.duration, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
 func (m *metrics) count(route string, status int, took time.Duration) {
 	m.requests.WithLabelValues(route, strconv.Itoa(status)).Inc()
-	m.seconds.WithLabelValues(route).Observe(took.Seconds())
+	m.duration.WithLabelValues(route).Observe(took.Seconds())
 }
 
 // serveMetrics answers in the text format of Prometheus: what this process

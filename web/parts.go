@@ -118,15 +118,21 @@ func feederPart(st db.Status) views.StatusRow {
 	return row
 }
 
-// backlogPart warns where work has been due for long.
-func backlogPart(st db.Status) views.StatusRow {
-	row := part("backlog", views.BacklogFacts(st.Backlog, st.OpenNotices))
+// oldestWork is since when the oldest work is due; now where none is.
+func oldestWork(st db.Status) time.Time {
 	oldest := st.Now
 	for _, t := range []*time.Time{st.OldestDue, st.OldestAccepted} {
 		if t != nil && t.Before(oldest) {
 			oldest = *t
 		}
 	}
+	return oldest
+}
+
+// backlogPart warns where work has been due for long.
+func backlogPart(st db.Status) views.StatusRow {
+	row := part("backlog", views.BacklogFacts(st.Backlog, st.OpenNotices))
+	oldest := oldestWork(st)
 	if age := st.Now.Sub(oldest); age > 0 {
 		row.Facts = views.JoinFacts(row.Facts, views.OldestFacts(int64(age.Seconds())))
 		if age > backlogAge {
