@@ -51,6 +51,9 @@ func (s *Server) accept(r *http.Request, d db.Draft, key *db.ClientKey) (db.Acce
 	})
 	select {
 	case res := <-done:
+		if res.err == nil {
+			concerns(r, "notice", res.Notice.ID)
+		}
 		return res.Acceptance, res.err
 	case <-ctx.Done():
 		return db.Acceptance{}, errUnsure
@@ -73,7 +76,7 @@ func (s *Server) tellLost(ctx context.Context, by db.Actor, a db.Acceptance, err
 		return
 	}
 	attrs := []slog.Attr{slog.String("actor", by.ID), slog.String("request_id", by.RequestID),
-		slog.String("why", context.Cause(ctx).Error())}
+		slog.String("ended", s.endOf(ctx))}
 	ctx = context.WithoutCancel(ctx)
 	if err != nil {
 		s.log.LogAttrs(ctx, slog.LevelError, "notice was not accepted, and its client had left", append(attrs, slog.Any("error", err))...)

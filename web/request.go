@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"crypto/rand"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -14,11 +15,12 @@ import (
 type state struct {
 	id      string // request id
 	started time.Time
-	route   *route   // nil: no route matched
-	actor   db.Actor // empty: nobody is known
-	token   int64    // number of the token of a program; 0: not a program
-	away    bool     // the database was away, so nobody knows who asks; on outage routes alone
-	err     error    // what the handler returned
+	route   *route      // nil: no route matched
+	actor   db.Actor    // empty: nobody is known
+	token   int64       // number of the token of a program; 0: not a program
+	away    bool        // the database was away, so nobody knows who asks; on outage routes alone
+	err     error       // what the handler returned
+	about   []slog.Attr // what its line of log names besides
 }
 
 type stateKey struct{}

@@ -187,15 +187,23 @@ func (s *Server) finish(w *recorder, r *http.Request) {
 			level = slog.LevelDebug
 		}
 	}
-	left := errors.Is(context.Cause(r.Context()), context.Canceled)
+	end := s.endOf(r.Context())
 	status := w.status
-	if left && (status == 0 || status >= 500) {
+	if end == endLeft && (status == 0 || status >= 500) {
 		status = statusClientLeft
 	}
 	s.metrics.count(pattern, status, took)
 	attrs := []slog.Attr{
 		slog.String("method", r.Method), slog.String("route", pattern), slog.Int("status", status),
 		slog.Duration("took", took), slog.String("actor", st.actor.ID), slog.String("request_id", st.id),
+	}
+	attrs = append(attrs, st.about...)
+	if st.route != nil {
+		attrs = append(attrs, aboutPath(st.route, r)...)
+	}
+	if end != "" {
+		s.metrics.ended(pattern, end)
+		attrs = append(attrs, slog.String("ended", end))
 	}
 	var panicked *panicError
 	if status >= 500 || errors.As(st.err, &panicked) {

@@ -94,6 +94,7 @@ type Server struct {
 	stopping        context.Context // ends when Shutdown begins
 	stop            context.CancelFunc
 	behind          sync.WaitGroup // acceptances that go on after their client left
+	cut             atomic.Bool    // Shutdown's time is over, and what was left was cut
 }
 
 // New makes a server from d. It does not listen yet.
@@ -133,7 +134,7 @@ func (s *Server) Serve(l net.Listener) error {
 
 // Shutdown takes no new connection, lets the requests in hand end, and waits
 // for acceptances whose client has left. /readyz answers 503 from now on. It
-// fails when ctx ends first.
+// fails when ctx ends first, and cuts then what is left.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.draining.Store(true)
 	s.stop()
@@ -147,6 +148,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	case <-done:
 		return err
 	case <-ctx.Done():
-		return errors.Join(err, ctx.Err())
+		s.cut.Store(true)
+		return errors.Join(err, ctx.Err(), s.http.Close())
 	}
 }

@@ -279,8 +279,9 @@ func (s *Server) acceptUpload(w http.ResponseWriter, r *http.Request) (i db.Acce
 	if err != nil {
 		return i, u.options, u.drop(r, err)
 	}
+	concerns(r, "import", i.ID)
 	attrs := []slog.Attr{slog.Int64("import", i.ID), slog.Bool("original", i.Original), slog.Int64("bytes", u.file.Size),
-		slog.String("actor", u.by.ID), slog.String("request_id", requestIDOf(r)), slog.Bool("client_left", r.Context().Err() != nil)}
+		slog.String("actor", u.by.ID), slog.String("request_id", requestIDOf(r)), slog.String("ended", s.endOf(r.Context()))}
 	s.log.LogAttrs(context.WithoutCancel(r.Context()), slog.LevelInfo, "a device list was accepted", attrs...)
 	return i, u.options, nil
 }
