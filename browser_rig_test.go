@@ -268,3 +268,24 @@ func (x *wire) mend() {
 	defer x.mu.Unlock()
 	x.down = false
 }
+
+// signIn signs kim in.
+func (b *browser) signIn(base string) {
+	b.t.Helper()
+	b.open(base + "/signin")
+	b.write("#email", "kim@example.com")
+	b.write("#password", "correct horse")
+	b.click("#signin button[type=submit]")
+	b.at("/notices")
+}
+
+// notForeign wants nothing of a proxy's page in ours.
+func (b *browser) notForeign() {
+	b.t.Helper()
+	if html := b.eval("() => document.documentElement.outerHTML"); strings.Contains(html, "A page of the proxy") || strings.Contains(html, `id="foreign"`) {
+		b.t.Errorf("the proxy's page was put in:\n%s", html)
+	}
+}
+
+// target opens a further tab at an address.
+func target(url string) proto.TargetCreateTarget { return proto.TargetCreateTarget{URL: url} }
