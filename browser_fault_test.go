@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-rod/rod/lib/input"
+
 	"bongsu/db"
 )
 
@@ -36,10 +38,7 @@ func TestBrowserFaultProxyAnswers(t *testing.T) {
 	})
 	front.page.Store(0)
 	b.click("#compose .acts > button[type=submit]")
-	b.until("the notice's page is shown", func() bool {
-		path := b.eval("() => location.pathname")
-		return strings.HasPrefix(path, "/notices/") && path != "/notices/new"
-	})
+	b.atNotice()
 	b.until("it is being sent", func() bool { return strings.Contains(b.textOf("#progress"), "of 200") })
 
 	front.page.Store(http.StatusGatewayTimeout) // now the polls meet it
@@ -80,11 +79,51 @@ func TestBrowserFaultSessionOver(t *testing.T) {
 	_, err = b.page.Activate() // a tab behind another is not painted, and cannot be pressed
 	s.no(err)
 	b.click("#compose .acts > button[type=submit]")
-	b.until("the notice's page is shown", func() bool {
-		path := b.eval("() => location.pathname")
-		return strings.HasPrefix(path, "/notices/") && path != "/notices/new"
-	})
+	b.atNotice()
 	if n := s.count("SELECT count(*) FROM notice"); n != 1 {
 		t.Errorf("%d notices", n)
+	}
+}
+
+// TestBrowserFaultPressedTwice presses Enter twice in a field, and then the buttons
+// of two tabs with the same text. Each time there is one notice, and the second tab
+// is told of the original.
+func TestBrowserFaultPressedTwice(t *testing.T) {
+	s := newSite(t, plainVendor())
+	s.devices(10, goodToken)
+	base := s.boot()
+	_, err := s.store.AddUser(t.Context(), "kim@example.com", db.Operator, horse(), commandActor())
+	s.no(err)
+	b := newBrowser(t)
+	b.signIn(base)
+	b.open(base + "/notices/new")
+	b.write("#body", "Text")
+	b.write("#title", "Enter twice")
+	b.no(b.page.Keyboard.Type(input.Enter, input.Enter))
+	b.atNotice()
+	if n := s.count("SELECT count(*) FROM notice"); n != 1 {
+		t.Errorf("Enter twice made %d notices", n)
+	}
+
+	tab, err := b.page.Browser().Page(target(base + "/notices/new"))
+	s.no(err)
+	second := &browser{t: t, page: tab.Timeout(ends)}
+	for _, each := range []*browser{b, second} {
+		_, err := each.page.Activate()
+		s.no(err)
+		each.open(base + "/notices/new")
+		each.write("#title", "Two tabs")
+		each.write("#body", "Text")
+	}
+	press := `() => document.querySelector("#compose .acts > button[type=submit]").click()`
+	b.eval(press)
+	second.eval(press)
+	for _, each := range []*browser{b, second} {
+		each.until("it is told of the notice", func() bool {
+			return strings.Contains(each.textOf("body"), "original") || strings.HasPrefix(each.eval("() => document.querySelector('h1').innerText"), "Two tabs")
+		})
+	}
+	if n := s.count("SELECT count(*) FROM notice WHERE title = 'Two tabs'"); n != 1 {
+		t.Errorf("two tabs made %d notices", n)
 	}
 }

@@ -287,5 +287,14 @@ func (b *browser) notForeign() {
 	}
 }
 
+// atNotice waits until the tab shows a notice.
+func (b *browser) atNotice() {
+	b.t.Helper()
+	b.until("the notice's page is shown", func() bool {
+		path := b.eval("() => location.pathname")
+		return strings.HasPrefix(path, "/notices/") && path != "/notices/new"
+	})
+}
+
 // target opens a further tab at an address.
 func target(url string) proto.TargetCreateTarget { return proto.TargetCreateTarget{URL: url} }

@@ -111,10 +111,11 @@ func TestFaultPostgresAway(t *testing.T) {
 func (s *site) calledOnce(n apiNotice, devices int) {
 	s.t.Helper()
 	c := s.sim.Counts()
-	if n.Counts != (apiCounts{Total: devices, Sent: devices}) || n.PossiblyTwice > 2*maxInFlight {
+	late := s.unanswered()
+	if n.Counts != (apiCounts{Total: devices, Sent: devices}) || int64(n.PossiblyTwice) > 2*maxInFlight+late {
 		s.t.Errorf("counts %+v, possibly twice %d", n.Counts, n.PossiblyTwice)
 	}
-	if c.Calls != int64(devices) || c.Unique != int64(devices) || c.Duplicates != 0 {
+	if c.Calls > int64(devices)+late || c.Unique != int64(devices) || c.Duplicates > late {
 		s.t.Errorf("the stand-in had %+v", c)
 	}
 }
@@ -287,4 +288,3 @@ func gauge(t *testing.T, base, name string) float64 {
 	}
 	return v
 }
-

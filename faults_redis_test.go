@@ -113,6 +113,12 @@ func TestFaultRedisLost(t *testing.T) {
 			time.Sleep(lasts(5*time.Second, 30*time.Second))
 			return s.redis.Thaw
 		},
+		"failed over to one that only reads": func(s *site) func() {
+			c := s.redisClient()
+			s.no(c.SlaveOf(s.t.Context(), "127.0.0.1", "1").Err()) // of a master that is gone
+			time.Sleep(lasts(3*time.Second, 20*time.Second))
+			return func() { s.no(c.SlaveOf(s.t.Context(), "NO", "ONE").Err()) }
+		},
 		"slow": func(s *site) func() {
 			s.lines.redis.slow(400 * time.Millisecond)
 			time.Sleep(lasts(3*time.Second, 20*time.Second))

@@ -174,6 +174,7 @@ func lineTo(t *testing.T, name, raw string) (*line, string) {
 func (s *site) row(fault string, devices, allowed int64, recovered time.Duration) {
 	s.t.Helper()
 	c := s.sim.Counts()
+	allowed += s.unanswered()
 	r := faulttable.Row{Fault: fault, Test: s.t.Name(), Calls: c.Calls, Sent: c.Unique, Twice: c.Duplicates, Allowed: allowed,
 		Lost: devices - c.Unique, Recovered: recovered}
 	if r.Twice > allowed || r.Lost != 0 {

@@ -64,12 +64,25 @@ func TestFaultWorkerFrozen(t *testing.T) {
 func (s *site) allToldOnce(n apiNotice, devices int) {
 	s.t.Helper()
 	c := s.sim.Counts()
-	if n.Counts != (apiCounts{Total: devices, Sent: devices}) || n.PossiblyTwice != 0 {
+	late := s.unanswered()
+	if n.Counts != (apiCounts{Total: devices, Sent: devices}) || int64(n.PossiblyTwice) > late {
 		s.t.Errorf("counts %+v, possibly twice %d", n.Counts, n.PossiblyTwice)
 	}
-	if c.Calls != int64(devices) || c.Unique != int64(devices) || c.Duplicates != 0 {
+	if c.Calls > int64(devices)+late || c.Unique != int64(devices) || c.Duplicates > late {
 		s.t.Errorf("the stand-in had %+v", c)
 	}
+}
+
+// unanswered is how many calls reached the vendor and had no answer within their
+// limit. A machine that is overloaded makes some; the vendor that forgets keys may
+// then be called twice, and the ledger counts it.
+func (s *site) unanswered() (n int64) {
+	s.t.Helper()
+	n = s.count(`SELECT count(*) FROM attempt WHERE doubt AND outcome <> 'lost'`)
+	if n > 0 {
+		s.t.Logf("%d calls had no answer in time", n)
+	}
+	return n
 }
 
 // ledger is a digest of all that results are written to.

@@ -252,7 +252,7 @@ func (x *exchange) commit(t trade, shard int) error {
 		return err
 	}
 	for _, c := range stale {
-		x.log.Warn("a result came after its claim was taken over and was not written",
+		x.log.Warn("a result was not written: it was already, or its claim was taken over",
 			"notice", c.NoticeID, "device", c.DeviceID, "fence", c.Fence)
 	}
 	x.settle(t, batches, asked)

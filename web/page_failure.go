@@ -12,11 +12,18 @@ import (
 // leaves the form where it is, and for anything that is no form. A password is
 // never given back.
 func resubmit(r *http.Request) *views.Again {
-	if r.Method != http.MethodPost || isHTMX(r) || r.URL.Path == "/signin" || r.ParseForm() != nil {
+	if r.Method != http.MethodPost || isHTMX(r) || r.URL.Path == "/signin" {
 		return nil
 	}
+	form := stateOf(r.Context()).form
+	if form == nil { // it failed before anybody read it
+		if r.ParseForm() != nil {
+			return nil
+		}
+		form = r.PostForm
+	}
 	again := &views.Again{Action: r.URL.RequestURI()}
-	for name, values := range r.PostForm {
+	for name, values := range form {
 		for _, v := range values {
 			again.Fields = append(again.Fields, views.Hidden{Name: name, Value: v})
 		}

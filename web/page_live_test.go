@@ -121,8 +121,26 @@ func TestUnknownDeliveriesAreDecided(t *testing.T) {
 
 // Without script, what was typed comes back with the page that says it failed.
 func TestDatabaseAwayAtSubmit(t *testing.T) {
-	x := newSite(t, db.Operator, nil)
-	x.db.Close()
+	for name, begin := range map[string]func(x *site){
+		"away": func(x *site) { x.db.Close() },
+		// Then who asks is known, and the form has been read, before anything fails.
+		"takes no notice": func(x *site) {
+			x.sql(`CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+				$$ BEGIN RAISE EXCEPTION 'full' USING ERRCODE = 'disk_full'; END $$`)
+			x.sql(`CREATE TRIGGER full_disk BEFORE INSERT ON notice EXECUTE FUNCTION full_disk()`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newSite(t, db.Operator, nil)
+			begin(x)
+			x.failsToSubmit()
+		})
+	}
+}
+
+func (x *site) failsToSubmit() {
+	t := x.t
+	t.Helper()
 	v := x.post("/notices", "title", "Typed", "body", "Line one\r\nLine two", "category", "info")
 	if v.status != http.StatusServiceUnavailable || v.header.Get("Retry-After") == "" {
 		t.Errorf("status %d, Retry-After %q", v.status, v.header.Get("Retry-After"))

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"time"
 
 	"bongsu/db"
@@ -19,6 +20,7 @@ type state struct {
 	actor   db.Actor    // empty: nobody is known
 	token   int64       // number of the token of a program; 0: not a program
 	away    bool        // the database was away, so nobody knows who asks; on outage routes alone
+	form    url.Values  // what a page sent, once it is read: a body is read once
 	err     error       // what the handler returned
 	about   []slog.Attr // what its line of log names besides
 }

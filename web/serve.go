@@ -112,6 +112,7 @@ func (s *Server) forbid(rt *route, r *http.Request) error {
 func readForm(r *http.Request) error {
 	err := r.ParseForm()
 	if err == nil {
+		stateOf(r.Context()).form = r.PostForm
 		return nil
 	}
 	return bodyError(err, "bad_form", "The form cannot be read.")
