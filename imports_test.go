@@ -35,6 +35,8 @@ var rooms = []room{
 	{path: "db/pgserver", ours: []string{"db/childproc"}, never: []string{"bongsu/jobs", "bongsu/web", redisPath}},
 	{path: "db/dbtest", ours: []string{"db/childproc", "db/migrations", "db/pgserver"}, never: []string{"bongsu/jobs", "bongsu/web"}},
 	{path: "db/dbtest/testpg", ours: []string{"db/dbtest"}},
+	{path: "db/dbtest/faulttable"},
+	{path: "db/dbtest/faults", ours: []string{"db/dbtest/faulttable"}},
 	{path: "jobs", ours: []string{"db", "db/devicelist", "jobs/push"}, never: []string{"bongsu/web", "bongsu/views"}},
 	{path: "jobs/redisserver", ours: []string{"db/childproc"}, never: []string{"bongsu/web", asynqPath, pgxPath}},
 	{path: "jobs/redisserver/redistest", ours: []string{"jobs/redisserver"}},
