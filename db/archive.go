@@ -6,19 +6,6 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// ArchiveFilter selects failed deliveries. An empty part selects all.
-type ArchiveFilter struct {
-	Notice *int64 `json:"notice,omitempty"`
-	Reason string `json:"reason,omitempty"`
-	Code   string `json:"code,omitempty"` // the vendor's, exact
-}
-
-// Empty says that f selects everything.
-func (f ArchiveFilter) Empty() bool { return f.Notice == nil && f.Reason == "" && f.Code == "" }
-
-const archiveMatches = `d.failed_at IS NOT NULL AND ($1::bigint IS NULL OR d.notice_id = $1)
-	AND ($2 = '' OR d.reason = $2) AND ($3 = '' OR d.code = $3)`
-
 // ArchivedDelivery is a failed delivery with what a person wants to know of it.
 type ArchivedDelivery struct {
 	Delivery
@@ -31,6 +18,9 @@ type ArchivedDelivery struct {
 func (db *DB) Archive(ctx context.Context, f ArchiveFilter, after string, limit int) (_ Page[ArchivedDelivery], err error) {
 	defer wrap(&err, "Archive")
 	var none Page[ArchivedDelivery]
+	if err := f.Check(); err != nil {
+		return none, err
+	}
 	if err := checkLimit(limit); err != nil {
 		return none, err
 	}
@@ -46,15 +36,15 @@ func (db *DB) Archive(ctx context.Context, f ArchiveFilter, after string, limit 
 	rows, err := db.pool.Query(ctx, `
 		SELECT `+deliveryColumns+`, n.title AS notice_title, v.platform, v.disabled_at IS NOT NULL AS device_disabled
 		FROM (
-			(SELECT * FROM delivery d WHERE `+archiveMatches+` AND d.notice_id = $4 AND d.device_id > $5
-				ORDER BY d.device_id LIMIT $6)
+			(SELECT * FROM delivery d WHERE `+archiveMatches+` AND d.notice_id = @at_notice AND d.device_id > @at_device
+				ORDER BY d.device_id LIMIT @limit)
 			UNION ALL
-			(SELECT x.* FROM (SELECT id FROM notice WHERE id < $4 AND ($1::bigint IS NULL OR id = $1) ORDER BY id DESC) o
+			(SELECT x.* FROM (SELECT id FROM notice WHERE id < @at_notice AND (@by_notice::bigint IS NULL OR id = @by_notice) ORDER BY id DESC) o
 				CROSS JOIN LATERAL (SELECT * FROM delivery d WHERE `+archiveMatches+` AND d.notice_id = o.id
-					ORDER BY d.device_id LIMIT $6) x LIMIT $6)
-			LIMIT $6
+					ORDER BY d.device_id LIMIT @limit) x LIMIT @limit)
+			LIMIT @limit
 		) d JOIN notice n ON n.id = d.notice_id JOIN device v ON v.id = d.device_id
-		ORDER BY d.notice_id DESC, d.device_id`, f.Notice, f.Reason, f.Code, cur[0], cur[1], limit+1)
+		ORDER BY d.notice_id DESC, d.device_id`, f.args(pgx.StrictNamedArgs{"at_notice": cur[0], "at_device": cur[1], "limit": limit + 1}))
 	if err != nil {
 		return none, db.noticed(err)
 	}
@@ -65,20 +55,22 @@ func (db *DB) Archive(ctx context.Context, f ArchiveFilter, after string, limit 
 	return page(list, limit, func(d ArchivedDelivery) cursor { return cursor{d.NoticeID, d.DeviceID} }), nil
 }
 
-// ArchiveCount tells how many failed deliveries f selects. Without a code it
-// reads tallies, otherwise it counts.
+// ArchiveCount tells how many failed deliveries f selects. By notice and reason
+// it reads tallies, otherwise it counts.
 func (db *DB) ArchiveCount(ctx context.Context, f ArchiveFilter) (n int64, err error) {
 	defer wrap(&err, "ArchiveCount")
+	if err := f.Check(); err != nil {
+		return 0, err
+	}
 	ctx, cancel := db.bound(ctx)
 	defer cancel()
-	if f.Code == "" {
+	if f.tallied() {
 		err = db.pool.QueryRow(ctx, `
 			SELECT coalesce(sum(n), 0)::bigint FROM notice_reason
 			WHERE status = 'failed' AND ($1::bigint IS NULL OR notice_id = $1) AND ($2 = '' OR reason = $2)`,
 			f.Notice, f.Reason).Scan(&n)
 	} else {
-		err = db.pool.QueryRow(ctx, `SELECT count(*) FROM delivery d WHERE `+archiveMatches,
-			f.Notice, f.Reason, f.Code).Scan(&n)
+		err = db.pool.QueryRow(ctx, `SELECT count(*) FROM delivery d WHERE `+archiveMatches, f.args(nil)).Scan(&n)
 	}
 	return n, db.noticed(err)
 }

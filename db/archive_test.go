@@ -44,7 +44,7 @@ func allArchived(t *testing.T, db *DB, f ArchiveFilter, limit int) []Pair {
 			if n := len(list); n > 0 && (at.NoticeID > list[n-1].NoticeID || at.NoticeID == list[n-1].NoticeID && at.DeviceID <= list[n-1].DeviceID) {
 				t.Fatalf("%v after %v", at, list[n-1])
 			}
-			if d.Status != "failed" || d.FailedAt == nil || d.Platform != "android" || d.NoticeTitle == "" {
+			if d.Status != "failed" || d.FailedAt == nil || d.Platform == "" || d.NoticeTitle == "" {
 				t.Fatalf("item %+v", d)
 			}
 			list = append(list, at)

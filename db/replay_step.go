@@ -12,14 +12,15 @@ import (
 // consent, and whose notice is cancelled or has expired, and those that
 // another replay has put back already. Batch, totals and the
 // point reached are one transaction, so that going on after a crash counts
-// nothing twice. done says that the end is reached.
+// nothing twice. done says that the end is reached. ErrNotFound: it is paused,
+// has ended, or this feeder's term has.
 func (db *DB) StepReplay(ctx context.Context, t Term, id int64, batch int) (done bool, err error) {
 	defer wrap(&err, "StepReplay(%d)", id)
 	err = db.tx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		var r Replay
 		var at Pair
 		err := tx.QueryRow(ctx, `
-			UPDATE replay SET state = 'running' WHERE id = $1 AND state <> 'done'
+			UPDATE replay SET state = 'running' WHERE id = $1 AND state IN ('pending', 'running')
 				AND EXISTS (SELECT 1 FROM feeder WHERE term = $2)
 			RETURNING filter, at_notice, at_device`, id, t).Scan(&r.Filter, &at.NoticeID, &at.DeviceID)
 		if err != nil {
@@ -36,8 +37,7 @@ func (db *DB) StepReplay(ctx context.Context, t Term, id int64, batch int) (done
 		if _, err := lockNotice(ctx, tx, notice); err != nil {
 			return err
 		}
-		args := pgx.StrictNamedArgs{"replay": id, "notice": notice, "after": afterIn(at, notice), "batch": batch}
-		addFilter(args, r.Filter)
+		args := replayArgs(r.Filter, pgx.StrictNamedArgs{"replay": id, "notice": notice, "after": afterIn(at, notice), "batch": batch})
 		var moved int64
 		if err := tx.QueryRow(ctx, stepReplaySQL, args).Scan(&moved); err != nil {
 			return err
@@ -66,8 +66,7 @@ func endReplay(ctx context.Context, tx pgx.Tx, id int64) error {
 
 // nextReplayed finds the notice of the next delivery of a replay, if there is one.
 func nextReplayed(ctx context.Context, q querier, id int64, f *ArchiveFilter, at Pair) (notice int64, count int, err error) {
-	args := pgx.StrictNamedArgs{"replay": id, "at_notice": at.NoticeID, "at_device": at.DeviceID}
-	addFilter(args, f)
+	args := replayArgs(f, pgx.StrictNamedArgs{"replay": id, "at_notice": at.NoticeID, "at_device": at.DeviceID})
 	err = q.QueryRow(ctx, `
 		SELECT coalesce(min(notice_id), 0), count(*) FROM (
 			SELECT d.notice_id FROM delivery d, replay r
@@ -84,35 +83,39 @@ func afterIn(at Pair, notice int64) int64 {
 	return 0
 }
 
-func addFilter(args pgx.StrictNamedArgs, f *ArchiveFilter) {
-	args["listed"] = f == nil
+// replayArgs are the arguments of replayMatches, beside others; f is nil where the
+// deliveries are listed.
+func replayArgs(f *ArchiveFilter, others pgx.StrictNamedArgs) pgx.StrictNamedArgs {
+	others["listed"] = f == nil
 	if f == nil {
 		f = &ArchiveFilter{}
 	}
-	args["by_notice"], args["reason"], args["code"] = f.Notice, f.Reason, f.Code
+	return f.args(others)
 }
 
 // replayMatches is the condition that archived delivery d belongs to replay r.
-const replayMatches = `d.failed_at IS NOT NULL AND d.failed_at <= r.asked_at
-	AND (@by_notice::bigint IS NULL OR d.notice_id = @by_notice) AND (@reason = '' OR d.reason = @reason)
-	AND (@code = '' OR d.code = @code)
+const replayMatches = archiveMatches + ` AND d.failed_at <= r.asked_at
 	AND (NOT @listed OR EXISTS (SELECT 1 FROM replay_item i
 		WHERE i.replay_id = @replay AND i.notice_id = d.notice_id AND i.device_id = d.device_id))`
 
-const stepReplaySQL = `
-	WITH picked AS MATERIALIZED (
-		SELECT d.notice_id, d.device_id, d.reason AS was, CASE
+// replayRefusal is why delivery d to device v of notice n is not put back; null
+// where it is.
+const replayRefusal = `CASE
 			WHEN v.erased_at IS NOT NULL THEN 'device_erased'
 			WHEN v.disabled_at IS NOT NULL THEN 'device_disabled'
 			WHEN NOT v.consent THEN 'no_consent'
 			WHEN n.state = 'cancelled' THEN 'cancelled'
-			WHEN n.expires_at <= now() THEN 'expired' END AS refusal
+			WHEN n.expires_at <= now() THEN 'expired' END`
+
+const stepReplaySQL = `
+	WITH picked AS MATERIALIZED (
+		SELECT d.notice_id, d.device_id, d.reason AS was, ` + replayRefusal + ` AS refusal
 		FROM replay r, delivery d JOIN device v ON v.id = d.device_id JOIN notice n ON n.id = d.notice_id
 		WHERE r.id = @replay AND d.notice_id = @notice AND d.device_id > @after AND ` + replayMatches + `
 		ORDER BY d.device_id LIMIT @batch FOR UPDATE OF d
 	), moved AS (
 		UPDATE delivery d SET status = 'pending', reason = NULL, code = NULL, message = NULL, failed_at = NULL,
-			wake_at = now(), generation = d.generation + 1, charged = 0, lost = 0,
+			wake_at = now(), replay_id = @replay, generation = d.generation + 1, charged = 0, lost = 0,
 			key_no = d.key_no + CASE WHEN d.definite THEN 1 ELSE 0 END, updated_at = now()
 		FROM picked p
 		WHERE p.refusal IS NULL AND d.notice_id = p.notice_id AND d.device_id = p.device_id AND d.status = 'failed'

@@ -35,9 +35,20 @@ func (s *scene) startReplay() Replay {
 	return must(s.db.StartReplayFilter(s.Context(), ArchiveFilter{Notice: &s.id}, someone))(s)
 }
 
+// replayListed starts a replay of devices 1 to n by name: another selection of the same
+// deliveries.
+func (s *scene) replayListed(n int64) Replay {
+	s.Helper()
+	var pairs []Pair
+	for d := int64(1); d <= n; d++ {
+		pairs = append(pairs, Pair{s.id, d})
+	}
+	return must(s.db.StartReplayItems(s.Context(), pairs, someone))(s)
+}
+
 func TestG11TwoReplaysAtOnceMoveEachOnce(t *testing.T) {
 	s := failedScene(t, 60)
-	ids := []int64{s.startReplay().ID, s.startReplay().ID}
+	ids := []int64{s.startReplay().ID, s.replayListed(60).ID}
 	errs := make([]error, 4)
 	together(4, func(i int) { // two feeders would be one too many; even so
 		for done := false; !done && errs[i] == nil; {
@@ -167,7 +178,7 @@ func TestReplayTakesWhatItsFilterOrListNames(t *testing.T) {
 func TestFailedAgainIsNotTakenByTheOlderReplay(t *testing.T) {
 	s := failedScene(t, 4)
 	older := s.startReplay()
-	newer := s.startReplay()
+	newer := s.replayListed(4)
 	s.replayAll(newer.ID, 10)
 	s.record(OutcomePermanent, s.due(10)...)
 	if got := s.replayAll(older.ID, 10); got.Replayed != 0 || got.Matched != 4 {
@@ -207,8 +218,7 @@ func TestFinishAndReplayAtOnceNeverLoseADelivery(t *testing.T) {
 		if _, err := lockNotice(ctx, tx, s.id); err != nil {
 			return err
 		}
-		args := pgx.StrictNamedArgs{"replay": r.ID, "notice": s.id, "after": 0, "batch": 10}
-		addFilter(args, r.Filter)
+		args := replayArgs(r.Filter, pgx.StrictNamedArgs{"replay": r.ID, "notice": s.id, "after": 0, "batch": 10})
 		var n int
 		if err := tx.QueryRow(ctx, stepReplaySQL, args).Scan(&n); err != nil {
 			return err

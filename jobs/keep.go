@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"bongsu/db"
@@ -63,6 +64,9 @@ func (f *Feeder) replays(ctx context.Context, t db.Term) error {
 	}
 	for range replaySteps {
 		done, err := f.cfg.DB.StepReplay(ctx, t, ids[0], replayBatch)
+		if errors.Is(err, db.ErrNotFound) { // paused or cancelled meanwhile
+			return nil
+		}
 		if err != nil || done {
 			return err
 		}
