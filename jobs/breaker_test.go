@@ -130,10 +130,30 @@ func TestRefusals(t *testing.T) {
 			if kept != c.keep || paused != c.pause {
 				t.Errorf("devices kept at %d, paused at %d; want %d and %d", kept, paused, c.keep, c.pause)
 			}
-			if want := max(0, 3000-c.keep+1) * min(1, c.keep); withheld != want {
-				t.Errorf("%d devices were kept, want %d", withheld, want)
+			if withheld != 0 {
+				t.Errorf("%d devices were kept here, and the ledger sees to that", withheld)
 			}
 		})
+	}
+}
+
+// While the ledger cannot be told, the process keeps the devices itself.
+func TestRefusalsKeepDevicesWhereTheLedgerCannotBeTold(t *testing.T) {
+	g := &refusals{share: 0.5, now: time.Now, pause: func(string) bool { return true }}
+	g.keep = func(string) bool {
+		if !g.saw(tried(1, 0, push.Dead)) {
+			t.Error("not kept while the ledger is being told")
+		}
+		return false
+	}
+	withheld := 0
+	for i := range 1000 {
+		if g.saw(tried(1, i, push.Dead)) {
+			withheld++
+		}
+	}
+	if withheld != 1000-200 {
+		t.Errorf("%d devices were kept, want 800", withheld)
 	}
 }
 

@@ -31,6 +31,7 @@ type refusals struct {
 	refused int // of them in the window
 	gone    int
 	kept    bool // 410s disable nobody
+	told    bool // the ledger knows that, and sees to it from then on
 	paused  bool // calls are stopped until an admin has looked
 	asking  bool
 	next    time.Time // the ledger is not asked before
@@ -42,7 +43,8 @@ type refusals struct {
 // refusal is what an answer was.
 type refusal struct{ refused, gone bool }
 
-// saw takes an answer. keep says that the device is not to be disabled for it.
+// saw takes an answer. keep says that the device is not to be disabled for it,
+// whatever the ledger says: it has not been told yet, or could not be.
 func (g *refusals) saw(v verdict) (keep bool) {
 	if g.share == 0 {
 		return false
@@ -56,8 +58,8 @@ func (g *refusals) saw(v verdict) (keep bool) {
 		g.push(refusal{refused: permanent(v.result.Outcome), gone: v.result.Outcome == push.Dead})
 	}
 	if float64(g.gone) > goneShare*refusalWindow && !g.kept {
-		g.kept = true
-		g.ask(g.keep, "%d of the last %d first attempts were answered by 410", g.gone, min(g.n, refusalWindow))
+		g.kept, g.told = true, false
+		g.told = g.ask(g.keep, "%d of the last %d first attempts were answered by 410", g.gone, min(g.n, refusalWindow))
 	}
 	if float64(g.refused) > g.share*refusalWindow && !g.paused && !g.asking && !g.now().Before(g.next) {
 		g.asking = true
@@ -65,7 +67,7 @@ func (g *refusals) saw(v verdict) (keep bool) {
 			g.refused, min(g.n, refusalWindow), wordsOf(v.result))
 		g.asking, g.next = false, g.now().Add(guardAgain)
 	}
-	return g.kept
+	return g.kept && !g.told
 }
 
 // ask asks the ledger without the mutex, which is held before and after.
@@ -111,5 +113,5 @@ func (g *refusals) learn(version int64, called, kept bool, agreed int64) {
 	if agreed != g.agreed || called && (!g.called || g.paused) {
 		g.n, g.refused, g.gone, g.paused = 0, 0, 0, false
 	}
-	g.version, g.called, g.kept, g.agreed = version, called, kept, agreed
+	g.version, g.called, g.kept, g.told, g.agreed = version, called, kept, kept, agreed
 }

@@ -137,7 +137,8 @@ func (w *Worker) tripVendor(detail string) (open bool) {
 	return open
 }
 
-// keepDevices stops 410s from disabling devices, in every process.
+// keepDevices stops 410s from disabling devices, in every process, and tells
+// whether the ledger sees to that now.
 func (w *Worker) keepDevices(detail string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), w.cfg.CallTimeout)
 	defer cancel()
@@ -148,5 +149,5 @@ func (w *Worker) keepDevices(detail string) bool {
 	case kept:
 		w.log.Error("410s disable no device until an admin agrees", "vendor", w.cfg.Vendor.Kind(), "detail", detail)
 	}
-	return true
+	return err == nil
 }
