@@ -148,13 +148,17 @@ func TestFaultReplay(t *testing.T) {
 	var both sync.WaitGroup
 	for i := range 4 { // each presses twice
 		both.Go(func() {
-			a := admins[i%2].post("/archive/replays", "act", "all", "notice", fmt.Sprint(n.ID))
+			plan := admins[i%2].post("/archive/replays", "act", "all", "notice", fmt.Sprint(n.ID))
+			a := admins[i%2].post(plan.at + "/start")
 			if a.status != http.StatusOK || !strings.HasPrefix(a.at, "/archive/replays/") {
 				t.Errorf("pressed: %d at %s", a.status, a.at)
 			}
 		})
 	}
 	both.Wait()
+	if runs := s.count("SELECT count(*) FROM replay"); runs != 1 {
+		t.Errorf("%d runs of the same deliveries", runs)
+	}
 	s.told(1_500)
 	s.dies(worker)
 	s.start(roleWorker, settings...)

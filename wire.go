@@ -125,7 +125,7 @@ func (p *product) startWeb(ctx context.Context, c Config, l Limits, s *servers, 
 	p.pages = pages
 	deps := web.Deps{
 		Pages: pages, Log: log, CheckPayload: checkPayload(pushhttp.DefaultPayloadBytes),
-		Limits: l.pages(), Expiry: c.Expiry, Ladder: l.steps(), Settings: settingsShown(c),
+		Limits: l.pages(), Rate: c.Rate, Expiry: c.Expiry, Ladder: l.steps(), Settings: settingsShown(c),
 		Version: version(), Now: time.Now, SecureCookies: c.HTTPS, AdminsSecond: c.AdminsSecond,
 	}
 	if s.redisURL != "" {

@@ -83,3 +83,14 @@ func (db *DB) ArchiveReasons(ctx context.Context, notice *int64) (_ []ReasonCoun
 	list, err := reasonCounts(ctx, db.pool, notice, "failed")
 	return list, db.noticed(err)
 }
+
+// BeginArchiveExport notes in the audit log that by takes out what f selects.
+func (db *DB) BeginArchiveExport(ctx context.Context, f ArchiveFilter, by Actor) (err error) {
+	defer wrap(&err, "BeginArchiveExport")
+	if err := f.Check(); err != nil {
+		return err
+	}
+	return db.tx(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		return addAudit(ctx, tx, by, "archive.export", "archive", map[string]any{"filter": f})
+	})
+}

@@ -12,6 +12,8 @@ type ReasonCount struct {
 	Status string
 	Reason string
 	N      int64
+	// Since when some ended so, and when the last did; nil where nobody noted it.
+	FirstAt, LastAt *time.Time
 }
 
 // Progress is what a notice's page shows, read in one snapshot.
@@ -51,7 +53,7 @@ func (db *DB) Progress(ctx context.Context, id int64) (p Progress, err error) {
 // reasonCounts reads the tallies of one notice, or of all; status "" is all.
 func reasonCounts(ctx context.Context, q querier, notice *int64, status string) ([]ReasonCount, error) {
 	rows, err := q.Query(ctx, `
-		SELECT status, reason, sum(n)::bigint AS n FROM notice_reason
+		SELECT status, reason, sum(n)::bigint AS n, min(first_at) AS first_at, max(last_at) AS last_at FROM notice_reason
 		WHERE ($1::bigint IS NULL OR notice_id = $1) AND ($2 = '' OR status = $2)
 		GROUP BY status, reason HAVING sum(n) <> 0 ORDER BY n DESC, reason`, notice, status)
 	if err != nil {

@@ -1,73 +1,54 @@
 package views
 
-import (
-	"strings"
+import "bongsu/views/ui"
 
-	"bongsu/views/ui"
-)
+// ArchiveFilter is what the archive is narrowed to, as it was typed; what is empty
+// does not narrow. Times are UTC.
+type ArchiveFilter struct{ Notice, Reason, Code, Platform, Since, Until string }
+
+func (f ArchiveFilter) on() bool { return f != ArchiveFilter{} }
 
 // Archive is the list of failed deliveries: groups by reason, then the rows.
 type Archive struct {
 	Shell
-	Notice, Reason, Code string // the filters in force; empty: none
-	Groups               []ArchiveGroup
-	Matched              int64 // how many match the filters
-	Items                []DeliveryRow
-	FirstHref, NextHref  string
-	CanReplay            bool
+	Filter                       ArchiveFilter
+	Wrong                        map[string]string // by field of the filter
+	Groups                       []ArchiveGroup
+	Matched                      int64 // how many match the filters
+	Items                        []DeliveryRow
+	Runs                         []ReplayRun // the newest, those under way first
+	FirstHref, NextHref, CSVHref string
+	CanReplay                    bool
 }
 
 // ArchiveGroup is how many failed for one reason.
 type ArchiveGroup struct {
-	Href, Reason string
-	N            int64
-	On           bool // it is the one chosen
-}
-
-func (m Archive) filtered() bool { return m.Notice != "" || m.Reason != "" || m.Code != "" }
-
-// Replay is the page of one replay run.
-type Replay struct {
-	Shell
-	Run ReplayRun
-}
-
-// ReplayRun is the live part: what was matched, put back and skipped.
-type ReplayRun struct {
-	ID, State         string // pending, running or done
-	Reason, Code      string // the filters; empty: any
-	Matched, Replayed int64
-	Skipped           []ReasonGroup
-	AskedBy, AskedAt  string
-	FinishedAt        string
-	Live              bool
-	PollHref          string
-	NoticeID          string // the filter's; empty: any, or single deliveries were chosen
-}
-
-func (r ReplayRun) skipped() (n int64) {
-	for _, g := range r.Skipped {
-		n += g.N
-	}
-	return n
+	Href, Reason    string
+	N               int64
+	FirstAt, LastAt string
+	On              bool // it is the one chosen
 }
 
 type archiveText struct {
-	Title, Intro, Groups, Reason, Code, Notice, Number, Show, ClearAll, Filters string
-	Rows, Caption, Choose, ChooseAll, ReplayN, ReplayChosen, ReplayOne, Narrow  string
-	Empty, EmptyHint, NoMatch, NoMatchHint                                      string
+	Title, Intro, Groups, Reason, Code, CodeHint, Notice, Number, First, Last, Show, ClearAll, Filters string
+	Platform, Since, Until, TimeHint, Narrow, CSV                                                      string
+	Rows, Caption, Choose, ChooseAll, ReplayN, ReplayChosen, ReplayOne, NarrowFirst                    string
+	Empty, EmptyHint, NoMatch, NoMatchHint                                                             string
+	Runs, Run, State, What, Asked, Done                                                                string
 }
 
 func archiveWords() archiveText {
 	return archiveText{
 		Title: "Archive", Intro: "Deliveries that ended as failed. Mend the cause, then replay: each is put back once and tried again.",
-		Groups: "By reason", Reason: "Reason", Code: "Code", Notice: "Notice", Number: "Number", Show: "Show only these",
-		ClearAll: "Show all again", Filters: "Only",
+		Groups: "By reason", Reason: "Reason", Code: "Code", CodeHint: "the vendor's own", Notice: "Notice", Number: "Number", First: "First", Last: "Last", Show: "Show only these",
+		ClearAll: "Show all again", Filters: "Only", Platform: "Platform", Since: "Failed from (UTC)", Until: "until (UTC)", TimeHint: "such as 2027-01-31T18:00",
+		Narrow: "Show", CSV: "As CSV",
 		Rows: "Deliveries", Caption: "Failed deliveries", Choose: "Choose", ChooseAll: "Choose all on this page",
 		ReplayN: "Replay the {n} chosen", ReplayChosen: "Replay the chosen", ReplayOne: "Replay",
-		Narrow: "Choose a reason or a notice above to replay all that match.",
-		Empty:  "The archive is empty.", EmptyHint: "No delivery has failed. Failures are listed here with their reason.",
-		NoMatch: "Nothing matches.", NoMatchHint: "These may have been replayed meanwhile.",
+		NarrowFirst: "Narrow the list to replay all that match.",
+		Empty:       "The archive is empty.", EmptyHint: "No delivery has failed. Failures are listed here with their reason.",
+		NoMatch: "Nothing matches.", NoMatchHint: "These may have been replayed meanwhile. Widen the filter, or show all again.",
+		Runs: "Replays", Run: "Replay", State: "State", What: "What", Asked: "Asked for", Done: "Put back",
 	}
 }
 
@@ -76,54 +57,4 @@ func replayAllText(n int64) string {
 		return "Replay the 1 that matches"
 	}
 	return "Replay all " + ui.Num(n) + " that match"
-}
-
-type replayText struct {
-	Title, Asked, By, Matched, Replayed, Skipped, Left, Finished, Notice, Archive, Bar, LookAgain, Reasons, Reason, Number string
-}
-
-func replayWords() replayText {
-	return replayText{
-		Title: "Replay", Asked: "Asked for", By: "by", Matched: "Matched", Replayed: "Put back", Skipped: "Skipped", Left: "Left",
-		Finished: "Done", Notice: "See how they fare on the notice's page", Archive: "Back to the archive", Bar: "Share that is done",
-		LookAgain: "Look again", Reasons: "Skipped, by reason", Reason: "Reason", Number: "Number",
-	}
-}
-
-// replaySays is the first sentence of the page.
-func replaySays(r ReplayRun) string {
-	s := ui.Of(r.Matched, "delivery", "deliveries") + " matched: " + ui.Num(r.Replayed) + " put back, " + ui.Num(r.skipped()) + " skipped"
-	left := r.Matched - r.Replayed - r.skipped()
-	switch {
-	case left > 0 && r.State == "done":
-		s += ", " + ui.Num(left) + " no longer in the archive when their turn came"
-	case left > 0:
-		s += ", " + ui.Num(left) + " left"
-	}
-	return s + "."
-}
-
-// replayWhat says what was chosen.
-func replayWhat(r ReplayRun) string {
-	var parts []string
-	if r.NoticeID != "" {
-		parts = append(parts, "notice #"+r.NoticeID)
-	}
-	if r.Reason != "" {
-		parts = append(parts, reasonText(r.Reason))
-	}
-	if r.Code != "" {
-		parts = append(parts, "code "+r.Code)
-	}
-	if len(parts) == 0 {
-		return "Single deliveries were chosen."
-	}
-	return "All that match: " + strings.Join(parts, ", ") + "."
-}
-
-func (r ReplayRun) announce() string {
-	if r.State == "done" {
-		return replaySays(r)
-	}
-	return r.State
 }

@@ -10,6 +10,7 @@ type Words struct {
 	ImportConfirmed, ImportDeclined, ImportCancelled, All                                                                  string
 	PasswordsDiffer, PasswordWrong, DaysWrong                                                                              string
 	NoSuchToken, ChooseFirst, DigitsOnly, BadTime, BadNotice                                                               string
+	ReplayPaused, ReplayResumed, ReplayCancelled                                                                           string
 	SignedOut, SignedOutWhat, SignIn, NotAskedYet, AllMove, RedisAnswers, RedisSilent                                      string
 }
 
@@ -28,7 +29,9 @@ func Said() Words {
 		PasswordsDiffer: "is not the same as above", PasswordWrong: "is not your password", DaysWrong: "must be a whole number from 1 to 3650, or empty",
 		ImportConfirmed: "The devices that the list does not name are being disabled.", ImportDeclined: "No device was disabled.",
 		ImportCancelled: "The import is cancelled; what it did stays.", All: "all",
-		NoSuchToken: "No device has this token now.", ChooseFirst: "Choose at least one delivery first.",
+		ReplayPaused: "The replay is paused: nothing more is put back.", ReplayResumed: "The replay goes on.",
+		ReplayCancelled: "The replay is cancelled. What was put back by then is sent; the rest stays in the archive.",
+		NoSuchToken:     "No device has this token now.", ChooseFirst: "Choose at least one delivery first.",
 		DigitsOnly: "A device's number has digits only.", BadTime: "must be a day and a time, such as 2027-01-31T18:00",
 		BadNotice:     "must be the number of a notice",
 		SignedOut:     "You are signed out.",

@@ -104,12 +104,19 @@ func device() views.Device {
 
 func archive() views.Archive {
 	return views.Archive{
-		Shell: shell("archive"), Notice: "17", Reason: "token_expired", Matched: 100, CanReplay: true, Items: rows(3), NextHref: "/archive?cursor=x",
+		Shell: shell("archive"), Filter: views.ArchiveFilter{Notice: "17", Reason: "token_expired", Code: hostile[0], Platform: "ios", Since: "2026-12-01T05:00"},
+		Matched: 100, CanReplay: true, Items: rows(3), NextHref: "/archive?cursor=x", CSVHref: "/archive.csv?notice=17",
+		Runs: []views.ReplayRun{replay("paused", false).Run, replay("done", false).Run},
 		Groups: []views.ArchiveGroup{
 			{Href: "/archive?notice=17&reason=vendor_error", Reason: "vendor_error", N: 12345},
-			{Href: "/archive?notice=17&reason=token_expired", Reason: "token_expired", N: 100, On: true},
+			{Href: "/archive?notice=17&reason=token_expired", Reason: "token_expired", N: 100, On: true, FirstAt: "2026-12-01T05:00:00Z", LastAt: "2026-12-01T05:11:09Z"},
 		},
 	}
+}
+
+func plan() views.ReplayPlan {
+	return views.ReplayPlan{Shell: shell("archive"), ID: "7", Filter: archive().Filter, Matched: 12345, Rate: 500, Back: "/archive",
+		Refused: []views.ReasonGroup{{Reason: "device_disabled", N: 40}, {Reason: "expired", N: 5}}, AskedBy: "ada@example.com", AskedAt: "2026-12-01T05:11:09Z"}
 }
 
 func status() views.Status {
@@ -139,8 +146,14 @@ func queue() views.Queue {
 }
 
 func replay(state string, live bool) views.Replay {
-	return views.Replay{Shell: shell("archive"), Run: views.ReplayRun{ID: "3", PollHref: "/archive/replays/3/progress?v=2", State: state, Reason: "token_expired", Matched: 100, Replayed: 60,
-		Skipped: []views.ReasonGroup{{Reason: "device_disabled", N: 40}}, AskedBy: "ada@example.com", AskedAt: "2026-12-01T05:11:09Z", Live: live, NoticeID: "17"}}
+	return views.Replay{Shell: shell("archive"), Run: views.ReplayRun{ID: "3", PollHref: "/archive/replays/3/progress?v=2", State: state, Filter: views.ArchiveFilter{Notice: "17", Reason: "token_expired"}, Matched: 101, Replayed: 60, FailedAgain: 3,
+		Skipped: []views.ReasonGroup{{Reason: "device_disabled", N: 40}}, AskedBy: "ada@example.com", AskedAt: "2026-12-01T05:11:09Z", Live: live}}
+}
+
+func cancelReplay() views.Confirm {
+	m := views.CancelReplayText(replay("running", true).Run)
+	m.Shell, m.Action, m.Back = shell("archive"), "/archive/replays/3/cancel", "/archive/replays/3"
+	return m
 }
 
 // pages are all pages, in usual, empty and troubled states.
@@ -165,14 +178,21 @@ func pages() map[string]templ.Component {
 		"device":        views.DevicePage(device()),
 		"archive":       views.ArchivePage(archive()),
 		"archive-empty": views.ArchivePage(views.Archive{Shell: shell("archive"), CanReplay: true}),
-		"replay":        views.ReplayPage(replay("running", true)),
-		"queues":        views.QueuesPage(views.Queues{Shell: shell("queues"), Items: []views.QueueRow{{Name: "push", Pending: 12, Archived: 1, OldestSeconds: 75}, {Name: "retry"}}}),
-		"queues-down":   views.QueuesPage(views.Queues{Shell: shell("queues"), Down: "dial tcp: connection refused"}),
-		"queue":         views.QueuePage(queue()),
-		"status":        views.StatusPage(status()),
-		"status-away":   views.StatusPage(views.Status{Live: views.StatusLive{Items: []views.StatusRow{{Key: "database", State: "down", Message: "database-down"}, {Key: "workers", State: "unknown"}}}}),
-		"runbook":       views.RunbookPage(views.Runbook{}),
-		"runbook-one":   views.RunbookPage(views.Runbook{Message: views.Messages()[0]}),
+		"archive-wrong": views.ArchivePage(views.Archive{Shell: shell("archive"), Filter: views.ArchiveFilter{Notice: hostile[0], Since: "soon"},
+			Wrong: map[string]string{"notice": "must be the number of a notice", "since": "must be a day"}}),
+		"replay":           views.ReplayPage(replay("running", true)),
+		"replay-paused":    views.ReplayPage(replay("paused", true)),
+		"replay-cancelled": views.ReplayPage(replay("cancelled", false)),
+		"plan":             views.ReplayPlanPage(plan()),
+		"plan-empty":       views.ReplayPlanPage(views.ReplayPlan{Shell: shell("archive"), ID: "8", Listed: true, Back: "/archive"}),
+		"replay-cancel":    views.ConfirmPage(cancelReplay()),
+		"queues":           views.QueuesPage(views.Queues{Shell: shell("queues"), Items: []views.QueueRow{{Name: "push", Pending: 12, Archived: 1, OldestSeconds: 75}, {Name: "retry"}}}),
+		"queues-down":      views.QueuesPage(views.Queues{Shell: shell("queues"), Down: "dial tcp: connection refused"}),
+		"queue":            views.QueuePage(queue()),
+		"status":           views.StatusPage(status()),
+		"status-away":      views.StatusPage(views.Status{Live: views.StatusLive{Items: []views.StatusRow{{Key: "database", State: "down", Message: "database-down"}, {Key: "workers", State: "unknown"}}}}),
+		"runbook":          views.RunbookPage(views.Runbook{}),
+		"runbook-one":      views.RunbookPage(views.Runbook{Message: views.Messages()[0]}),
 		"problem": views.ProblemPage(views.Problem{Title: "The database does not answer", What: "Your notice was not accepted.", Do: "Press again in a few seconds.",
 			RequestID: "01J0", Since: "2026-12-01T05:11:00Z", Runbook: "/runbook/database-down", Back: "/", BackText: "To the start",
 			Again: &views.Again{Action: "/notices", Fields: []views.Hidden{{Name: "title", Value: "정기 점검"}, {Name: "body", Value: "a\nb"}}}}),
@@ -217,7 +237,7 @@ func hostilePages(text string) map[string]templ.Component {
 	c := compose()
 	c.Title, c.Body, c.Link, c.Tags, c.Wrong, c.RepeatTitle = text, text, text, text, map[string]string{"title": text, "body": text}, text
 	a := archive()
-	a.Code, a.Items[0].Message, a.Items[0].NoticeTitle = text, text, text
+	a.Filter.Code, a.Items[0].Message, a.Items[0].NoticeTitle = text, text, text
 	q := queue()
 	q.Items[0].ID, q.Items[0].Payload, q.Items[0].LastError = text, text, text
 	l := noticeRows()

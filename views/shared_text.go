@@ -57,7 +57,7 @@ func statusTone(status string) ui.Tone {
 		return ui.Good
 	case "failed":
 		return ui.Bad
-	case "unknown", "retrying":
+	case "unknown", "retrying", "paused":
 		return ui.Warn
 	case "sending", "running":
 		return ui.Now

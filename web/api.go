@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"bongsu/db"
@@ -105,6 +106,19 @@ func (q *params) number(name string) *int64 {
 		q.faults.say(name, "must be a whole number above 0")
 	}
 	return &n
+}
+
+// moment reads a time in RFC 3339; nil where it is not given.
+func (q *params) moment(name string) *time.Time {
+	if !q.values.Has(name) {
+		return nil
+	}
+	t, err := time.Parse(time.RFC3339, q.values.Get(name))
+	if err != nil {
+		q.faults.say(name, "must be a time such as 2026-12-31T09:00:00Z")
+		return nil
+	}
+	return &t
 }
 
 // noQuery refuses all parameters.

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -26,6 +28,7 @@ type replayJSON struct {
 	Matched    int64            `json:"matched"`
 	Replayed   int64            `json:"replayed"`
 	Skipped    map[string]int64 `json:"skipped"`
+	Failed     int64            `json:"failed_again"`
 	AskedBy    string           `json:"asked_by"`
 	AskedAt    time.Time        `json:"asked_at"`
 	FinishedAt *time.Time       `json:"finished_at"`
@@ -36,14 +39,15 @@ func shapeReplay(p db.Replay) replayJSON {
 	if skipped == nil {
 		skipped = map[string]int64{}
 	}
-	return replayJSON{p.ID, p.State, p.Matched, p.Replayed, skipped, p.AskedByName, p.AskedAt.UTC(), utc(p.FinishedAt)}
+	return replayJSON{p.ID, p.State, p.Matched, p.Replayed, skipped, p.FailedAgain, p.AskedByName, p.AskedAt.UTC(), utc(p.FinishedAt)}
 }
 
-// apiArchive is GET /archive?notice=&reason=&code=.
+// apiArchive is GET /archive?notice=&reason=&code=&platform=&since=&until=.
 func apiArchive(s *Server, w http.ResponseWriter, r *http.Request) error {
-	q := query(r, "notice", "reason", "code", "limit", "cursor")
+	q := query(r, "notice", "reason", "code", "platform", "since", "until", "limit", "cursor")
 	cursor, limit := q.page()
-	f := db.ArchiveFilter{Notice: q.number("notice"), Reason: q.values.Get("reason"), Code: q.values.Get("code")}
+	f := db.ArchiveFilter{Notice: q.number("notice"), Reason: q.values.Get("reason"), Code: q.values.Get("code"),
+		Platform: q.values.Get("platform"), Since: q.moment("since"), Until: q.moment("until")}
 	if err := q.faults.err(); err != nil {
 		return err
 	}
@@ -87,7 +91,8 @@ func readReplay(r *http.Request) (pairs []db.Pair, filter *db.ArchiveFilter, err
 	o := newObject(raw, "", &f)
 	listed := o.list("deliveries", func(raw json.RawMessage, path string) { pairs = append(pairs, readPair(raw, path, &f)) })
 	if part := o.part("filter"); part != nil {
-		filter = &db.ArchiveFilter{Notice: part.number("notice"), Reason: orEmpty(part.text("reason")), Code: orEmpty(part.text("code"))}
+		filter = &db.ArchiveFilter{Notice: part.number("notice"), Reason: orEmpty(part.text("reason")), Code: orEmpty(part.text("code")),
+			Platform: orEmpty(part.text("platform")), Since: part.moment("since"), Until: part.moment("until")}
 		part.end()
 	}
 	o.end()
@@ -114,6 +119,35 @@ func apiReplay(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p, err := s.pages.Replay(r.Context(), id)
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, shapeReplay(p))
+}
+
+// apiPauseReplay, apiResumeReplay and apiCancelReplay are POST
+// /archive/replays/{id}/pause and so on.
+func apiPauseReplay(s *Server, w http.ResponseWriter, r *http.Request) error {
+	return apiActOnReplay(w, r, s.pages.PauseReplay)
+}
+
+func apiResumeReplay(s *Server, w http.ResponseWriter, r *http.Request) error {
+	return apiActOnReplay(w, r, s.pages.ResumeReplay)
+}
+
+func apiCancelReplay(s *Server, w http.ResponseWriter, r *http.Request) error {
+	return apiActOnReplay(w, r, s.pages.CancelReplay)
+}
+
+func apiActOnReplay(w http.ResponseWriter, r *http.Request, act func(context.Context, int64, db.Actor) (db.Replay, error)) error {
+	id, err := pathID(r)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(noQuery(r), noBody(r)); err != nil {
+		return err
+	}
+	p, err := act(r.Context(), id, actorOf(r))
 	if err != nil {
 		return err
 	}

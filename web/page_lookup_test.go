@@ -176,8 +176,24 @@ func TestArchivePage(t *testing.T) {
 	if v = x.get("/archive?reason=timeout"); !strings.Contains(v.text("main"), "Nothing matches") {
 		t.Errorf("no match: %s", v.text("main"))
 	}
-	if v = x.get("/archive?notice=x"); v.status != http.StatusUnprocessableEntity {
-		t.Errorf("a notice that is no number: %d", v.status)
+	for query, field := range map[string]string{"notice=x": "notice", "since=soon": "since", "platform=fax": "platform", "since=2027-01-01T00:00&until=2026-01-01T00:00": "until"} {
+		v = x.get("/archive?" + query)
+		if v.status != http.StatusUnprocessableEntity || field != "platform" && v.Find("#"+field+"[aria-invalid=true]").Length() != 1 {
+			t.Errorf("%s: %d %s", query, v.status, v.text("main"))
+		}
+		if v = x.post("/archive/replays", append([]string{"act", "all"}, strings.FieldsFunc(query, func(c rune) bool { return c == '=' || c == '&' })...)...); v.status != http.StatusUnprocessableEntity {
+			t.Errorf("a replay of %s: %d", query, v.status)
+		}
+	}
+	v = x.get("/archive?platform=ios&notice=%23" + id + "&since=2020-01-01T00:00&until=2999-01-01T00:00")
+	if got := v.text("button[value=all]"); got != "Replay all 60 that match" || v.Find("details.filter[open]").Length() != 1 {
+		t.Errorf("filtered: %q in %s", got, v.text("main"))
+	}
+	if href, _ := v.Find("a[href^='/archive.csv']").Attr("href"); !strings.Contains(href, "platform=ios") {
+		t.Errorf("the file is of %s", href)
+	}
+	if v = x.get("/archive?platform=web"); !strings.Contains(v.text("main"), "Nothing matches") {
+		t.Errorf("no match: %s", v.text("main"))
 	}
 }
 
@@ -207,6 +223,14 @@ func TestReplay(t *testing.T) {
 	id := x.failedNotice(60)
 	x.sql(`UPDATE device SET disabled_at = now(), disabled_reason = 'token_expired' WHERE id <= 20`)
 	v := x.post("/archive/replays", "act", "all", "notice", id, "reason", "token_expired", "code", "")
+	if got := v.text(".lead"); !strings.HasPrefix(v.at, "/archive/plans/") || got != "60 deliveries match: 40 will be put back and sent again, 20 will be skipped." {
+		t.Fatalf("the plan at %s: %s", v.at, v.text("main"))
+	}
+	if !strings.Contains(v.text("table"), "the device is disabled") || !strings.Contains(v.text("main"), "no limit of calls") {
+		t.Errorf("the plan says %s", v.text("main"))
+	}
+	plan := v.at
+	v = x.post(plan + "/start")
 	if !strings.HasPrefix(v.at, "/archive/replays/") || v.text(".lead") != "60 deliveries matched: 0 put back, 0 skipped, 60 left." {
 		t.Fatalf("at %s: %s", v.at, v.text("main"))
 	}
@@ -214,12 +238,22 @@ func TestReplay(t *testing.T) {
 	if got := x.htmx("GET", href).status; got != http.StatusNoContent {
 		t.Errorf("nothing changed, and the answer is %d", got)
 	}
+	if again := x.post(plan + "/start"); again.at != v.at {
+		t.Errorf("a second press leads to %s, not to %s", again.at, v.at)
+	}
+	if look := x.get(plan); look.at != v.at {
+		t.Errorf("the plan leads to %s, not to %s", look.at, v.at)
+	}
 	x.stepReplays()
 	v = x.htmx("GET", href)
 	if got := v.text(".lead"); got != "60 deliveries matched: 40 put back, 20 skipped." {
 		t.Errorf("done: %q", got)
 	}
-	if v.Find("[hx-get]").Length() != 0 || !strings.Contains(v.text("table"), "the device is disabled") {
+	if v.Find("[hx-get]").Length() != 1 || !strings.Contains(v.text("table"), "the device is disabled") {
+		t.Errorf("after its end it looks on for a while, since some may fail again: %s", v.text("body"))
+	}
+	x.sql(`UPDATE replay SET finished_at = now() - interval '2 minutes'`)
+	if v = x.htmx("GET", href); v.Find("[hx-get]").Length() != 0 {
 		t.Errorf("the last fragment: %s", v.text("body"))
 	}
 	if got := x.get("/notices/" + id).text(".lead"); got != "20 of 60 done: 20 failed; 40 waiting." {
@@ -236,9 +270,10 @@ func TestReplayOneAndTheChosen(t *testing.T) {
 		t.Errorf("the button of a row: %q", got)
 	}
 	v = x.post("/archive/replays", "act", "chosen", "delivery", id+"-1", "delivery", id+"-2")
-	if got := v.text(".lead"); !strings.HasPrefix(got, "2 deliveries matched") {
+	if got := v.text(".lead"); !strings.HasPrefix(got, "2 deliveries match: 2 will be put back") {
 		t.Errorf("the chosen: %q", got)
 	}
+	x.post(v.at + "/start")
 	x.stepReplays()
 	if n := x.get("/archive").Find("#archive-rows tbody tr").Length(); n != 1 {
 		t.Errorf("%d are left in the archive", n)

@@ -44,6 +44,13 @@ func pageRoutes() []route {
 
 		{method: "GET", path: "/archive", kind: page, roles: admins, handle: archivePage},
 		{method: "POST", path: "/archive/replays", kind: page, roles: admins, handle: startReplay},
+		{method: "GET", path: "/archive.csv", kind: page, roles: admins, handle: archiveCSV, long: true},
+		{method: "GET", path: "/archive/plans/{id}", kind: page, roles: admins, handle: planPage},
+		{method: "POST", path: "/archive/plans/{id}/start", kind: page, roles: admins, handle: startPlan},
+		{method: "POST", path: "/archive/replays/{id}/pause", kind: page, roles: admins, handle: pauseReplay},
+		{method: "POST", path: "/archive/replays/{id}/resume", kind: page, roles: admins, handle: resumeReplay},
+		{method: "GET", path: "/archive/replays/{id}/cancel", kind: page, roles: admins, handle: cancelReplayPage},
+		{method: "POST", path: "/archive/replays/{id}/cancel", kind: page, roles: admins, handle: cancelReplay},
 		{method: "GET", path: "/archive/replays/{id}", kind: page, roles: admins, handle: replayPage},
 		{method: "GET", path: "/archive/replays/{id}/progress", kind: fragment, roles: admins, handle: replayFragment, quiet: true},
 

@@ -96,5 +96,8 @@ func apiRoutes() []route {
 		{method: "GET", path: p + "/archive", kind: api, roles: admins, handle: apiArchive},
 		{method: "POST", path: p + "/archive/replays", kind: api, roles: admins, handle: apiStartReplay},
 		{method: "GET", path: p + "/archive/replays/{id}", kind: api, roles: admins, handle: apiReplay},
+		{method: "POST", path: p + "/archive/replays/{id}/pause", kind: api, roles: admins, handle: apiPauseReplay},
+		{method: "POST", path: p + "/archive/replays/{id}/resume", kind: api, roles: admins, handle: apiResumeReplay},
+		{method: "POST", path: p + "/archive/replays/{id}/cancel", kind: api, roles: admins, handle: apiCancelReplay},
 	}
 }

@@ -30,6 +30,7 @@ type Deps struct {
 	Disk          func() (Disk, error)                           // of the database's data
 	CheckPayload  func(title, body, link string) []db.FieldError // the vendor's limits
 	Limits        Limits
+	Rate          int           // calls a second over all processes; 0: no limit
 	Expiry        time.Duration // of a notice that does not give its own
 	Ladder        []LadderStep  // the time limits, the outermost first, to show
 	Settings      []Setting     // what is in force, to show
@@ -79,6 +80,7 @@ type Server struct {
 	payload         func(title, body, link string) []db.FieldError
 	limits          Limits
 	expiry          time.Duration
+	rate            int
 	ladder          []LadderStep
 	settings        []Setting
 	version         string
@@ -101,7 +103,7 @@ type Server struct {
 func New(d Deps) *Server {
 	s := &Server{
 		pages: d.Pages, log: d.Log, queues: d.Queues, memory: d.Memory, disk: d.Disk, payload: d.CheckPayload,
-		limits: d.Limits.whole(), expiry: d.Expiry, ladder: d.Ladder, settings: d.Settings, version: d.Version, now: d.Now,
+		limits: d.Limits.whole(), expiry: d.Expiry, rate: d.Rate, ladder: d.Ladder, settings: d.Settings, version: d.Version, now: d.Now,
 		mux: http.NewServeMux(), cross: http.NewCrossOriginProtection(),
 		sessions: newSessions(d.Pages, d.SecureCookies),
 		guard:    newSignInGuard(d.Now), metrics: newMetrics(d.Version),

@@ -27,8 +27,26 @@ ALTER TABLE delivery ADD COLUMN replay_id bigint; -- the last replay that put it
 -- Not on the status, and not without failed_at: see delivery.
 CREATE INDEX delivery_failed_again ON delivery (replay_id) WHERE failed_at IS NOT NULL AND replay_id IS NOT NULL;
 
+-- Since when, and when last, something ended for a reason.
+ALTER TABLE notice_reason ADD COLUMN first_at timestamptz, ADD COLUMN last_at timestamptz;
+CREATE FUNCTION notice_reason_times() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_OP = 'INSERT' AND NEW.n > 0 THEN
+        NEW.first_at := now();
+        NEW.last_at := now();
+    ELSIF TG_OP = 'UPDATE' AND NEW.n > OLD.n THEN
+        NEW.first_at := coalesce(OLD.first_at, now());
+        NEW.last_at := now();
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER times BEFORE INSERT OR UPDATE ON notice_reason FOR EACH ROW EXECUTE FUNCTION notice_reason_times();
+
 ---- create above / drop below ----
 
+DROP TRIGGER times ON notice_reason;
+DROP FUNCTION notice_reason_times;
+ALTER TABLE notice_reason DROP COLUMN first_at, DROP COLUMN last_at;
 DROP INDEX delivery_failed_again;
 ALTER TABLE delivery DROP COLUMN replay_id;
 DROP TABLE replay_plan;
