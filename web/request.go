@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"bongsu/db"
 )
 
@@ -21,6 +23,7 @@ type state struct {
 	away    bool        // the database was away, so nobody knows who asks; on outage routes alone
 	err     error       // what the handler returned
 	about   []slog.Attr // what its line of log names besides
+	span    trace.Span  // ends with it
 }
 
 type stateKey struct{}
