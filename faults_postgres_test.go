@@ -287,4 +287,3 @@ func gauge(t *testing.T, base, name string) float64 {
 	}
 	return v
 }
-
