@@ -53,7 +53,7 @@ func spans(book *tracetest.SpanRecorder, name string) (list []sdktrace.ReadOnlyS
 func carried(s sdktrace.ReadOnlySpan, name string) string {
 	for _, a := range s.Attributes() {
 		if string(a.Key) == name {
-			return a.Value.Emit()
+			return a.Value.String()
 		}
 	}
 	return ""

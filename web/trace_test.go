@@ -48,7 +48,7 @@ func (b spanBook) named(name string, nth int) (found sdktrace.ReadOnlySpan) {
 // about gives what a span carries, each as name=value, by name.
 func about(s sdktrace.ReadOnlySpan) (list []string) {
 	for _, a := range s.Attributes() {
-		list = append(list, string(a.Key)+"="+a.Value.Emit())
+		list = append(list, string(a.Key)+"="+a.Value.String())
 	}
 	slices.Sort(list)
 	return list
@@ -139,7 +139,7 @@ func TestTracesNameRoutesAndNotAddresses(t *testing.T) {
 		s := book.named(name, 1)
 		for _, a := range want {
 			if !slices.Contains(s.Attributes(), a) {
-				t.Errorf("%s carries %v, without %s=%s", name, about(s), a.Key, a.Value.Emit())
+				t.Errorf("%s carries %v, without %s=%s", name, about(s), a.Key, a.Value.String())
 			}
 		}
 		if failed := s.Status().Code == codes.Error; failed != (name == "GET /api/v1/notices/{id}") {
