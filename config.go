@@ -38,6 +38,17 @@ type Config struct {
 
 	ProxyTimeout time.Duration // 0: no proxy in front
 	StopTimeout  time.Duration
+
+	TracesOff             bool
+	Collector             string // of OpenTelemetry; empty, as the next: traces are not sent
+	CollectorTraces       string // the whole address for traces
+	TracesProtocol        string
+	CollectorProtocol     string
+	CollectorHeaders      secret
+	CollectorTraceHeaders secret // instead of those
+	ServiceName           string
+	Sampler               string // empty: parentbased_always_on
+	SamplerRatio          float64
 }
 
 // loadConfig reads the settings from environ, a list of NAME=value, and from

@@ -118,8 +118,75 @@ func TestConfigSecretsFromFiles(t *testing.T) {
 	}
 }
 
+// wrongTraces are settings of traces that must not start.
+var wrongTraces = []struct{ environ, want string }{
+	{"OTEL_EXPORTER_OTLP_ENDPOINT=collector:4318", "OTEL_EXPORTER_OTLP_ENDPOINT is not a URL such as http://collector:4318"},
+	{"OTEL_EXPORTER_OTLP_ENDPOINT=http://u:hunter2@c", "OTEL_EXPORTER_OTLP_ENDPOINT is not a URL"},
+	{"OTEL_EXPORTER_OTLP_ENDPOINT=http://", "OTEL_EXPORTER_OTLP_ENDPOINT is not a URL"},
+	{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=grpc://c", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is not a URL"},
+	{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=http://c?key=hunter2", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is not a URL"},
+	{"OTEL_EXPORTER_OTLP_ENDPOINT=http://c OTEL_EXPORTER_OTLP_PROTOCOL=grpc", `OTEL_EXPORTER_OTLP_PROTOCOL is "grpc", not one of: http/protobuf`},
+	{"OTEL_EXPORTER_OTLP_ENDPOINT=http://c OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/json", `OTEL_EXPORTER_OTLP_TRACES_PROTOCOL is "http/json", not one of: http/protobuf`},
+	{"OTEL_EXPORTER_OTLP_ENDPOINT=http://c OTEL_EXPORTER_OTLP_HEADERS=a=b,hunter2", "OTEL_EXPORTER_OTLP_HEADERS is not a list such as name=value"},
+	{"OTEL_EXPORTER_OTLP_ENDPOINT=http://c OTEL_EXPORTER_OTLP_TRACES_HEADERS=a=hunter2%zz", "OTEL_EXPORTER_OTLP_TRACES_HEADERS is not a list"},
+	{"OTEL_EXPORTER_OTLP_ENDPOINT=http://c OTEL_TRACES_SAMPLER=jaeger_remote", `OTEL_TRACES_SAMPLER is "jaeger_remote", not one of`},
+	{"OTEL_EXPORTER_OTLP_ENDPOINT=http://c OTEL_TRACES_SAMPLER_ARG=2", `OTEL_TRACES_SAMPLER_ARG is "2", not a share`},
+}
+
+func TestConfigOfTracesThatIsWrong(t *testing.T) {
+	for _, x := range wrongTraces {
+		_, err := loadConfig(strings.Fields(x.environ))
+		if err == nil || !strings.HasPrefix(err.Error(), x.want) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: the error is %v, want %s", x.environ, err, x.want)
+		}
+	}
+}
+
+// Variables of OpenTelemetry may stand there for others. Where no traces are sent
+// they are none of our business.
+func TestConfigLeavesOtherTelemetryAlone(t *testing.T) {
+	others := []string{"OTEL_EXPORTER_OTLP_PROTOCOL=grpc", "OTEL_EXPORTER_OTLP_HEADERS=odd", "OTEL_TRACES_SAMPLER=jaeger_remote",
+		"OTEL_TRACES_SAMPLER_ARG=endpoint=http://x", "OTEL_METRICS_EXPORTER=none", "OTEL_ANYTHING=1", "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT=x"}
+	for _, off := range [][]string{{}, {"OTEL_SDK_DISABLED=TRUE", "OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318"}} {
+		c, err := loadConfig(append(others, off...))
+		if err != nil || c.traced() || c.Sampler != "" || c.CollectorHeaders != "" {
+			t.Errorf("%v: %+v, %v", off, c, err)
+		}
+	}
+}
+
+// Where spans go and what is sent with them, by the two names of each variable.
+func TestConfigOfTraces(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "headers")
+	if err := os.WriteFile(file, []byte("authorization=Bearer%20hunter2, x-team = push,\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []struct{ environ, url, headers string }{
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=http://c:4318", "http://c:4318/v1/traces", "map[]"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=https://c/otlp/ OTEL_EXPORTER_OTLP_HEADERS=a=b%3Dc", "https://c/otlp/v1/traces", "map[a:b=c]"},
+		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=http://c/in OTEL_EXPORTER_OTLP_HEADERS_FILE=" + file, "http://c/in", "map[authorization:Bearer hunter2 x-team:push]"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=http://c OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=http://t/x OTEL_EXPORTER_OTLP_HEADERS=a=b OTEL_EXPORTER_OTLP_TRACES_HEADERS=d=e", "http://t/x", "map[d:e]"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT=http://c OTEL_EXPORTER_OTLP_PROTOCOL=grpc OTEL_EXPORTER_OTLP_TRACES_PROTOCOL=http/protobuf", "http://c/v1/traces", "map[]"},
+	} {
+		c, err := loadConfig(strings.Fields(x.environ))
+		if err != nil {
+			t.Errorf("%s: %v", x.environ, err)
+			continue
+		}
+		headers, err := c.traceHeaders()
+		if !c.traced() || c.traceURL() != x.url || fmt.Sprint(headers) != x.headers || err != nil {
+			t.Errorf("%s: to %s with %v, %v", x.environ, c.traceURL(), headers, err)
+		}
+		for _, s := range settings {
+			if strings.Contains(s.get(c), "hunter2") || strings.Contains(s.get(c), "b%3Dc") {
+				t.Errorf("%s is shown as %s", s.name, s.get(c))
+			}
+		}
+	}
+}
+
 func TestSecretsPrintMasked(t *testing.T) {
-	c := Config{DatabaseURL: "postgres://u:hunter2@db/x?password=hunter2", VendorToken: "hunter2"}
+	c := Config{DatabaseURL: "postgres://u:hunter2@db/x?password=hunter2", VendorToken: "hunter2", CollectorHeaders: "a=hunter2", CollectorTraceHeaders: "a=hunter2"}
 	var out bytes.Buffer
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
 		fmt.Fprintf(&out, verb+"\n", c)

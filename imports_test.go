@@ -24,31 +24,34 @@ const (
 	asynqPath = "github.com/hibiken/asynq"
 	redisPath = "github.com/redis/go-redis/v9"
 	scsPath   = "github.com/alexedwards/scs/v2"
+	otelPath  = "go.opentelemetry.io/otel"
+	sdkPath   = otelPath + "/sdk"       // what records and sends spans: web and jobs only begin them
+	sendPath  = otelPath + "/exporters" // and hand them to nobody
 )
 
 // rooms is the import table of ARCHITECTURE.md. A new package needs a line.
 var rooms = []room{
-	{path: "db", ours: []string{"db/migrations"}, never: []string{"bongsu/web", "bongsu/views", "bongsu/jobs", "net/http", asynqPath, scsPath}},
+	{path: "db", ours: []string{"db/migrations"}, never: []string{"bongsu/web", "bongsu/views", "bongsu/jobs", "net/http", asynqPath, scsPath, otelPath}},
 	{path: "db/devicelist", never: []string{"bongsu/db/...", "net/http", pgxPath, asynqPath}},
 	{path: "db/migrations", never: []string{"bongsu/db/..."}},
 	{path: "db/childproc", never: []string{"net/http", pgxPath, redisPath}},
 	{path: "db/pgserver", ours: []string{"db/childproc"}, never: []string{"bongsu/jobs", "bongsu/web", redisPath}},
 	{path: "db/dbtest", ours: []string{"db/childproc", "db/migrations", "db/pgserver"}, never: []string{"bongsu/jobs", "bongsu/web"}},
-	{path: "db/dbtest/testpg", ours: []string{"db/dbtest"}},
 	{path: "db/dbtest/faulttable"},
+	{path: "db/dbtest/testpg", ours: []string{"db/dbtest"}},
 	{path: "db/dbtest/faults", ours: []string{"db/dbtest/faulttable"}},
-	{path: "jobs", ours: []string{"db", "db/devicelist", "jobs/push"}, never: []string{"bongsu/web", "bongsu/views"}},
+	{path: "jobs", ours: []string{"db", "db/devicelist", "jobs/push"}, never: []string{"bongsu/web", "bongsu/views", sdkPath, sendPath}},
 	{path: "jobs/redisserver", ours: []string{"db/childproc"}, never: []string{"bongsu/web", asynqPath, pgxPath}},
 	{path: "jobs/redisserver/redistest", ours: []string{"jobs/redisserver"}},
-	{path: "jobs/push", never: []string{"bongsu/db", asynqPath, redisPath, pgxPath, "net/http"}},
+	{path: "jobs/push", never: []string{"bongsu/db", asynqPath, redisPath, pgxPath, "net/http", otelPath}},
 	{path: "jobs/push/pushsim", never: []string{"bongsu/jobs/push", "bongsu/db", asynqPath, pgxPath}},
 	{path: "jobs/push/pushtest", ours: []string{"jobs/push"}, never: []string{"bongsu/db", asynqPath, pgxPath}},
 	{path: "jobs/push/bareloop", ours: []string{"jobs/push"}, never: []string{"bongsu/db", asynqPath, pgxPath}},
-	{path: "jobs/push/VENDOR", ours: []string{"jobs/push"}, never: []string{"bongsu/db", asynqPath, pgxPath}},
+	{path: "jobs/push/VENDOR", ours: []string{"jobs/push"}, never: []string{"bongsu/db", asynqPath, pgxPath, otelPath}},
 	{path: "static"},
-	{path: "views", ours: []string{"static", "views/ui"}, never: []string{"bongsu/db", "bongsu/web", "bongsu/jobs"}},
-	{path: "views/ui", never: []string{"bongsu/db", "bongsu/web", "bongsu/jobs"}},
-	{path: "web", ours: []string{"db", "db/devicelist", "static", "views"}, never: []string{"bongsu/jobs", asynqPath, redisPath}},
+	{path: "views", ours: []string{"static", "views/ui"}, never: []string{"bongsu/db", "bongsu/web", "bongsu/jobs", otelPath}},
+	{path: "views/ui", never: []string{"bongsu/db", "bongsu/web", "bongsu/jobs", otelPath}},
+	{path: "web", ours: []string{"db", "db/devicelist", "static", "views"}, never: []string{"bongsu/jobs", asynqPath, redisPath, sdkPath, sendPath}},
 }
 
 // notDirectly lists what a room must not import itself, though it may reach it:

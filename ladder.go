@@ -62,12 +62,15 @@ type Limits struct {
 	SignOff  time.Duration // in it: the worker takes itself off the list
 	Outside  time.Duration // what stops the process from outside waits
 
+	TraceFlush  time.Duration // at the end: for the spans that wait; 0, as the next: there are none
+	TraceExport time.Duration // one batch of spans to the collector
+
 	Reach time.Duration // bongsu check looks at one thing outside
 }
 
 // limitsOf returns the limits under the configuration.
 func limitsOf(c Config) Limits {
-	return Limits{
+	l := Limits{
 		Browser:   15 * time.Second,
 		Proxy:     c.ProxyTimeout,
 		Handler:   10 * time.Second,
@@ -119,6 +122,10 @@ func limitsOf(c Config) Limits {
 
 		Reach: 5 * time.Second,
 	}
+	if c.traced() {
+		l.TraceFlush, l.TraceExport = 3*time.Second, 2*time.Second
+	}
+	return l
 }
 
 // ladder returns what must hold, the outermost first. A limit that lies inside
@@ -154,7 +161,13 @@ func (l Limits) ladder() []rung {
 	if l.Proxy > 0 {
 		front = []rung{{browser, []limit{proxy}}, {proxy, []limit{write}}}
 	}
-	return append(front, []rung{
+	flush := limit{name: "trace flush", value: l.TraceFlush}
+	working := []limit{{name: "feeder's step down", value: l.StepDown}, call, record, {name: "worker's sign-off", value: l.SignOff}}
+	answering := []limit{wait, transaction}
+	if l.TraceFlush != 0 {
+		working, answering = append(working, flush), append(answering, flush)
+	}
+	rungs := append(front, []rung{
 		{write, []limit{handler}},
 		{write, []limit{read}},
 		{read, []limit{header}},
@@ -177,10 +190,8 @@ func (l Limits) ladder() []rung {
 			{name: "Redis write", value: l.RedisWrite}, redisRead,
 		}},
 		{outside, []limit{grace}},
-		{grace, []limit{
-			{name: "feeder's step down", value: l.StepDown}, call, record, {name: "worker's sign-off", value: l.SignOff},
-		}},
-		{grace, []limit{wait, transaction}},
+		{grace, working},
+		{grace, answering},
 		{task, []limit{lease}},
 		{task, []limit{call, call, record}},
 		{lease, []limit{call, record}},
@@ -192,6 +203,10 @@ func (l Limits) ladder() []rung {
 		{limit{name: "worker alive", value: l.WorkerAlive}, []limit{{name: "worker's beat", value: l.Beat}, wait, transaction}},
 		{limit{name: "check's look", value: l.Reach}, []limit{connect}},
 	}...)
+	if l.TraceFlush != 0 {
+		rungs = append(rungs, rung{flush, []limit{{name: "trace export", value: l.TraceExport}}})
+	}
+	return rungs
 }
 
 // pages gives the limits that the pages and the API keep.

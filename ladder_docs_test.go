@@ -44,7 +44,7 @@ func TestArchitecturePrintsTheLadder(t *testing.T) {
 	if !ok || !ok2 {
 		t.Fatal("ARCHITECTURE.md has no place for the ladder")
 	}
-	want := ladderTable(goodLimits(t, "BONGSU_PROXY_TIMEOUT=12s"))
+	want := ladderTable(goodLimits(t, "BONGSU_PROXY_TIMEOUT=12s", "OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318"))
 	if os.Getenv(envDocs) != "" {
 		if err := os.WriteFile(file, []byte(before+begin+want+end+after), 0o644); err != nil {
 			t.Fatal(err)
@@ -148,11 +148,12 @@ var timesElsewhere = map[string]string{
 	"jobs/push/pushtest/*.go": "tests", "jobs/push/bareloop/*.go": "what the benchmark measures against",
 	"jobs/redisserver/*.go": "start and end of a private server", "jobs/redisserver/redistest/*.go": "tests",
 	"db/childproc/*.go": "start and end of a private server", "db/pgserver/*.go": "start and end of a private server",
-	"db/dbtest/*.go": "tests", "db/dbtest/testpg/*.go": "tests",
+	"db/dbtest/*.go": "tests", "db/dbtest/faulttable/*.go": "tests", "db/dbtest/testpg/*.go": "tests",
 	"db/db.go":           "the age of a connection",
 	"db/token.go":        "how often the last use is noted",
 	"db/worker.go":       "read by the ladder",
 	"servers.go":         "start of a private server",
+	"traces.go":          "how often a collector's failure is told",
 	"keeper.go":          "the pause before a restart",
 	"config_settings.go": "bounds of settings",
 	"web/budget.go":      "tries that come back", "web/signin.go": "tries that come back",

@@ -22,8 +22,10 @@ func goodLimits(t *testing.T, environ ...string) Limits {
 
 func TestLadderHoldsUnderThePresets(t *testing.T) {
 	for _, proxy := range []string{"", "12s"} {
-		if err := goodLimits(t, "BONGSU_PROXY_TIMEOUT="+proxy).check(); err != nil {
-			t.Errorf("proxy %q: %v", proxy, err)
+		for _, collector := range []string{"", "http://collector:4318"} {
+			if err := goodLimits(t, "BONGSU_PROXY_TIMEOUT="+proxy, "OTEL_EXPORTER_OTLP_ENDPOINT="+collector).check(); err != nil {
+				t.Errorf("proxy %q, collector %q: %v", proxy, collector, err)
+			}
 		}
 	}
 }
@@ -69,6 +71,9 @@ var wrongLadders = []struct {
 	{"", func(l *Limits) { l.Probe = l.VendorLook }, "vendor's probe (250ms) must be longer than look at the vendor (250ms)"},
 	{"", func(l *Limits) { l.WorkerAlive = 10 * time.Second }, "worker alive (10s) must be longer than worker's beat + database pool wait + transaction (10s)"},
 	{"", func(l *Limits) { l.Grace = 5 * time.Second }, "shutdown grace (5s) must be longer than database pool wait + transaction (8s)"},
+	{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1 BONGSU_VENDOR_TIMEOUT=10s BONGSU_LEASE=60s", nil, "shutdown grace (20s) must be longer than feeder's step down + vendor call + recording + worker's sign-off + trace flush (21s): lower BONGSU_VENDOR_TIMEOUT"},
+	{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", func(l *Limits) { l.TraceExport = l.TraceFlush }, "trace flush (3s) must be longer than trace export (3s): all are fixed in the program"},
+	{"OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:1", func(l *Limits) { l.Grace = 11 * time.Second }, "shutdown grace (11s) must be longer than database pool wait + transaction + trace flush (11s)"},
 	{"", func(l *Limits) { l.Record = 2 * time.Second }, "recording (2s) must be longer than lock wait (3s)"},
 }
 
@@ -121,14 +126,14 @@ func TestEveryLimitIsOnTheLadder(t *testing.T) {
 // Each rung is really checked: with its outer limit at the sum of the inner
 // ones, and all others as they are, the check fails and names it.
 func TestEachRungIsChecked(t *testing.T) {
-	good := goodLimits(t, "BONGSU_PROXY_TIMEOUT=12s")
+	good := goodLimits(t, "BONGSU_PROXY_TIMEOUT=12s", "OTEL_EXPORTER_OTLP_ENDPOINT=http://collector:4318")
 	for n, r := range good.ladder() {
 		moved := 0
 		for i := range reflect.TypeFor[Limits]().NumField() {
 			broken := good
 			field := reflect.ValueOf(&broken).Elem().Field(i)
 			field.SetInt(field.Int() + int64(r.innerSum()-r.outer.value))
-			if broken.Proxy == 0 || broken.ladder()[n].outer.value != r.innerSum() || broken.ladder()[n].innerSum() != r.innerSum() {
+			if broken.Proxy == 0 || broken.TraceFlush == 0 || broken.ladder()[n].outer.value != r.innerSum() || broken.ladder()[n].innerSum() != r.innerSum() {
 				continue // it is not what makes the outer limit
 			}
 			moved++

@@ -38,6 +38,7 @@ type product struct {
 	worker   *jobs.Worker
 	web      *web.Server
 	listener net.Listener
+	traces   *traces
 	failed   chan error // a part that ended by itself
 }
 
@@ -52,6 +53,9 @@ func startProduct(ctx context.Context, c Config, l Limits, s *servers, role stri
 		}
 	}()
 	redis.SetLogger(redisLog{log})
+	if err := p.startTraces(ctx, c, l, log); err != nil {
+		return nil, err
+	}
 	from, to, err := db.Migrate(ctx, s.databaseURL)
 	if err != nil {
 		return nil, err
@@ -95,7 +99,7 @@ func (p *product) startWork(ctx context.Context, c Config, l Limits, s *servers,
 	if p.imports, err = db.Open(ctx, s.databaseURL, limits); err != nil {
 		return err
 	}
-	cfg.DB, cfg.Imports, cfg.Redis = work, p.imports, p.rings
+	cfg.DB, cfg.Imports, cfg.Redis, cfg.Traces = work, p.imports, p.rings, p.traces.provider()
 	worker := jobs.NewWorker(cfg)
 	if err := worker.Start(); err != nil {
 		return err
@@ -126,7 +130,7 @@ func (p *product) startWeb(ctx context.Context, c Config, l Limits, s *servers, 
 	deps := web.Deps{
 		Pages: pages, Log: log, CheckPayload: checkPayload(pushhttp.DefaultPayloadBytes),
 		Limits: l.pages(), Rate: c.Rate, Expiry: c.Expiry, Ladder: l.steps(), Settings: settingsShown(c),
-		Version: version(), Now: time.Now, SecureCookies: c.HTTPS, AdminsSecond: c.AdminsSecond,
+		Traces: p.traces.provider(), Version: version(), Now: time.Now, SecureCookies: c.HTTPS, AdminsSecond: c.AdminsSecond,
 	}
 	if s.redisURL != "" {
 		if p.looks, err = redisClient(s.redisURL, l); err != nil {
@@ -158,8 +162,8 @@ func (p *product) addr() string {
 	return p.listener.Addr().String()
 }
 
-// stop lets requests and calls under way end, records what came of them, and
-// closes the pools. Where ctx ends first it leaves what is under way to the
+// stop lets requests and calls under way end, records what came of them, closes
+// the pools, and sends the spans that wait. Where ctx ends first it leaves what is under way to the
 // leases, and says so.
 func (p *product) stop(ctx context.Context) error {
 	var pages, work error
@@ -178,6 +182,7 @@ func (p *product) stop(ctx context.Context) error {
 		closeAll(p.work, p.rings)
 		closeAll(p.imports, nil)
 	}
+	p.traces.stop(ctx)
 	return errors.Join(pages, work)
 }
 

@@ -94,17 +94,17 @@ func (db *DB) insertNotice(ctx context.Context, d Draft, by Actor, key *ClientKe
 		}
 		err = tx.QueryRow(ctx, `
 			INSERT INTO notice (key_scope, key, fingerprint, title, body, link, category, platforms, tags, repeat_of,
-				root_id, expires_at, expires_given, accepted_by, accepted_by_name, audience_max)
+				root_id, expires_at, expires_given, accepted_by, accepted_by_name, traceparent, audience_max)
 			VALUES (@scope, @key, @fingerprint, @title, @body, nullif(@link, ''), @category, @platforms, @tags, @repeat_of,
 				@root, coalesce(@expires::timestamptz, now() + @expiry::interval), @expires::timestamptz IS NOT NULL,
-				@by, @by_name, (SELECT coalesce(max(id), 0) FROM device))
+				@by, @by_name, nullif(@traceparent, ''), (SELECT coalesce(max(id), 0) FROM device))
 			ON CONFLICT (key_scope, key) DO NOTHING
 			RETURNING id`,
 			pgx.StrictNamedArgs{
 				"scope": scope, "key": k, "fingerprint": d.Key(), "title": d.Title, "body": d.Body, "link": d.Link,
 				"category": d.Category, "platforms": d.Audience.Platforms, "tags": d.Audience.Tags,
 				"repeat_of": d.RepeatOf, "root": root, "expires": d.ExpiresAt, "expiry": expiry,
-				"by": by.ID, "by_name": by.Name,
+				"by": by.ID, "by_name": by.Name, "traceparent": d.Traceparent,
 			}).Scan(&id)
 		if errors.Is(err, pgx.ErrNoRows) { // somebody else was faster
 			return tx.QueryRow(ctx, `SELECT id FROM notice WHERE key_scope = $1 AND key = $2`, scope, k).Scan(&id)

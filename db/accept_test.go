@@ -239,3 +239,25 @@ func until(t testing.TB, cond func() bool) {
 		}
 	}
 }
+
+// A notice keeps the trace in which it was stored, whoever submits it again; the
+// trace is no part of what makes it one and the same.
+func TestNoticeKeepsItsFirstTrace(t *testing.T) {
+	db := twoPools(t)[0]
+	const first, later = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "00-11111111111111111111111111111111-2222222222222222-01"
+	for _, given := range []string{first, later, ""} {
+		a, err := db.AcceptNotice(t.Context(), Draft{Title: "t", Body: "b", Traceparent: given}, someone, nil, time.Hour)
+		ok(t, err)
+		if a.Notice.Traceparent == nil || *a.Notice.Traceparent != first || a.Replayed != (given != first) {
+			t.Errorf("submitted in %q it has %v, replayed %t", given, a.Notice.Traceparent, a.Replayed)
+		}
+		if again := a.Notice.Draft(); again.Traceparent != "" {
+			t.Errorf("what is sent once more would carry the trace %q", again.Traceparent)
+		}
+	}
+	a, err := db.AcceptNotice(t.Context(), Draft{Title: "untraced", Body: "b"}, someone, nil, time.Hour)
+	ok(t, err)
+	if a.Notice.Traceparent != nil {
+		t.Errorf("a notice without a trace has %q", *a.Notice.Traceparent)
+	}
+}

@@ -36,6 +36,8 @@ type Draft struct {
 	Audience  Audience
 	ExpiresAt *time.Time // nil: the configured expiry
 	RepeatOf  *int64
+
+	Traceparent string // the trace that the acceptance is part of; empty: none. No part of the key
 }
 
 // CheckDraft puts d into its normal form in place (NFC, LF, ends trimmed, lists

@@ -39,6 +39,7 @@ type Notice struct {
 	StateAt        time.Time
 	Estimate       *int64     // devices that matched when it started
 	FannedOutAt    *time.Time // every delivery exists since then, about
+	Traceparent    *string    // the trace that it was accepted in, as W3C Trace Context writes it
 }
 
 // Draft gives the content of n back, for submitting it again.
@@ -54,7 +55,7 @@ func (n Notice) Draft() Draft {
 // noticeColumns are those of Notice, for a query whose notice is named n.
 const noticeColumns = `n.id, n.title, n.body, n.link, n.category, n.platforms, n.tags, n.repeat_of, n.expires_at,
 	n.state, n.version, n.accepted_by, n.accepted_by_name, n.accepted_at, n.started_at, n.first_call_at,
-	n.finished_at, n.state_by_name, n.state_at, n.estimate, CASE WHEN NOT EXISTS (SELECT 1 FROM notice_range r
+	n.finished_at, n.state_by_name, n.state_at, n.estimate, n.traceparent, CASE WHEN NOT EXISTS (SELECT 1 FROM notice_range r
 		WHERE r.notice_id = n.id AND r.done_at IS NULL AND r.filled_at IS NULL) THEN n.cut_at END AS fanned_out_at`
 
 // NoticeRow is a notice with its counts.

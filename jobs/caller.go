@@ -18,7 +18,8 @@ import (
 type calls struct {
 	w     *Worker
 	class class
-	probe bool // they try whether the vendor is back
+	probe bool      // they try whether the vendor is back
+	task  *taskSpan // nil: none of them has a span
 	group sync.WaitGroup
 }
 
@@ -26,10 +27,11 @@ type calls struct {
 type content struct {
 	title, body, link string
 	expiresAt         time.Time
+	traceparent       *string // the trace that the notice was accepted in
 }
 
 func contentOf(n db.Notice) content {
-	c := content{title: n.Title, body: n.Body, expiresAt: n.ExpiresAt}
+	c := content{title: n.Title, body: n.Body, expiresAt: n.ExpiresAt, traceparent: n.Traceparent}
 	if n.Link != nil {
 		c.link = *n.Link
 	}
@@ -57,8 +59,10 @@ func (c *calls) one(claim db.Claim, text content, last time.Time) {
 	}
 	start := time.Now()
 	result := push.ResultOf(c.w.send(message(claim, text)))
-	c.w.guard.judge(verdict{claim: claim, result: result, started: start, took: time.Since(start),
-		class: c.class, probe: c.probe, recorded: c.group.Done})
+	v := verdict{claim: claim, result: result, started: start, took: time.Since(start),
+		class: c.class, probe: c.probe, task: c.task, recorded: c.group.Done}
+	c.task.called(v)
+	c.w.guard.judge(v)
 }
 
 // send makes one call. A call that was begun is brought to its end whatever
@@ -90,7 +94,7 @@ func (w *Worker) answered(v verdict) {
 	w.heard.saw(v, time.Now())
 	out := w.settle(v, free)
 	out.Disable = out.Disable && !keep
-	w.exchange.record(entry{result: out, class: v.class, recorded: v.recorded})
+	w.exchange.record(entry{result: out, class: v.class, task: v.task, recorded: v.recorded})
 	if v.probe {
 		w.probed(v)
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"bongsu/db"
 )
 
@@ -18,9 +20,10 @@ import (
 // It writes on a context of its own and keeps trying while Postgres is away: no
 // end of a task loses a result that is known.
 type exchange struct {
-	db    *db.DB
-	log   *slog.Logger
-	lease time.Duration
+	db     *db.DB
+	log    *slog.Logger
+	tracer trace.Tracer
+	lease  time.Duration
 
 	mu      sync.Mutex
 	slots   slots
@@ -35,14 +38,16 @@ type exchange struct {
 type entry struct {
 	result   db.Result
 	class    class
+	task     *taskSpan // may be nil
 	recorded func()
 }
 
 // ask is somebody who waits for slots and claims.
 type ask struct {
 	class class
-	want  db.Want // Limit is how many it can use
-	bare  bool    // slots alone: the claims are made elsewhere
+	want  db.Want   // Limit is how many it can use
+	bare  bool      // slots alone: the claims are made elsewhere
+	task  *taskSpan // may be nil
 	reply chan grant
 }
 
@@ -61,8 +66,8 @@ const (
 	asksWorth = 32  // claims that are worth a second statement
 )
 
-func newExchange(store *db.DB, log *slog.Logger, size int, lease time.Duration) *exchange {
-	return &exchange{db: store, log: log, lease: lease, slots: slots{size: size}, wake: make(chan struct{}, 1)}
+func newExchange(store *db.DB, log *slog.Logger, tracer trace.Tracer, size int, lease time.Duration) *exchange {
+	return &exchange{db: store, log: log, tracer: tracer, lease: lease, slots: slots{size: size}, wake: make(chan struct{}, 1)}
 }
 
 func (x *exchange) start() { x.lane.Go(x.run) }
@@ -243,6 +248,7 @@ func (x *exchange) commit(t trade, shard int) error {
 	var err error
 	if len(results)+len(wants) > 0 {
 		stale, batches, err = x.db.Exchange(context.Background(), results, wants, x.lease, shard)
+		x.traded(t, batches, asked, err)
 	}
 	if err != nil {
 		x.undo(t, err)

@@ -26,6 +26,7 @@ type verdict struct {
 	took     time.Duration
 	class    class
 	probe    bool // the call tried whether the vendor is back
+	task     *taskSpan
 	recorded func()
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel/trace"
 
 	"bongsu/db"
 	"bongsu/jobs/push"
@@ -22,6 +23,7 @@ type Config struct {
 	Redis   redis.UniversalClient
 	Vendor  push.Vendor
 	Log     *slog.Logger
+	Traces  trace.TracerProvider // nil: there are none
 
 	Name         string        // this process, unique among all that live
 	Version      string        // may be empty

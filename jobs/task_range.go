@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	"bongsu/db"
 )
 
@@ -26,15 +28,19 @@ func (p rangePayload) String() string {
 // is up. Running it again creates nothing twice and claims only what still waits.
 func (w *Worker) rangeTask(ctx context.Context, p rangePayload) (n int, err error) {
 	ring := db.Ring{NoticeID: p.Notice, Seq: p.Seq, Ring: p.Ring}
+	start := time.Now()
 	work, err := w.cfg.DB.TakeRange(ctx, ring, w.nextShard())
 	if err != nil {
 		return 0, err
 	}
+	task := w.beginTask("tell range", work.Notice.Traceparent, start,
+		attribute.Int64("bongsu.notice.id", p.Notice), attribute.Int("bongsu.range.seq", p.Seq))
+	defer func() { task.end(err) }()
 	ctx, cancel := w.workTime(ctx)
 	defer cancel()
 	defer w.touching(ring)()
 
-	c := &calls{w: w, class: first}
+	c := &calls{w: w, class: first, task: task}
 	n, err = w.tellRange(ctx, c, work)
 	c.group.Wait()
 	after := context.WithoutCancel(ctx)
@@ -53,7 +59,7 @@ func (w *Worker) tellRange(ctx context.Context, c *calls, work db.RangeWork) (n 
 	text := contentOf(work.Notice)
 	after := work.FirstID - 1
 	for after < work.LastID {
-		g := w.claim(ctx, &ask{class: first, want: db.Want{Notice: work.Notice.ID, After: after, Last: work.LastID, Limit: claimSize}})
+		g := w.claim(ctx, &ask{class: first, task: c.task, want: db.Want{Notice: work.Notice.ID, After: after, Last: work.LastID, Limit: claimSize}})
 		if g.err != nil || g.batch.Seen == 0 {
 			return n, g.err
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	"bongsu/db"
 )
 
@@ -21,6 +23,7 @@ func (p retryPayload) String() string { return fmt.Sprintf("notice %d retry %d",
 // longest waiting first, and tells how many. Running it again claims only what
 // is due then.
 func (w *Worker) retryTask(ctx context.Context, p retryPayload) (n int, err error) {
+	start := time.Now()
 	text, err := w.texts.get(ctx, p.Notice)
 	if err != nil {
 		return 0, err
@@ -28,11 +31,13 @@ func (w *Worker) retryTask(ctx context.Context, p retryPayload) (n int, err erro
 	ctx, cancel := w.workTime(ctx)
 	defer cancel()
 	w.exchange.expectRetries(time.Now().Add(retryExpected))
-	c := &calls{w: w, class: retry}
+	task := w.beginTask("tell retries", text.traceparent, start, attribute.Int64("bongsu.notice.id", p.Notice))
+	defer func() { task.end(err) }()
+	c := &calls{w: w, class: retry, task: task}
 	defer c.group.Wait()
 	for seen := 0; seen < retrySize; {
 		want := min(claimSize, retrySize-seen)
-		g := w.claim(ctx, &ask{class: retry, want: db.Want{Notice: p.Notice, Due: true, Limit: want}})
+		g := w.claim(ctx, &ask{class: retry, task: task, want: db.Want{Notice: p.Notice, Due: true, Limit: want}})
 		if g.err != nil || g.batch.Seen == 0 {
 			return n, g.err
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/hibiken/asynq"
+	"go.opentelemetry.io/otel/trace"
 
 	"bongsu/db"
 )
@@ -18,6 +19,7 @@ import (
 type Worker struct {
 	cfg      Config
 	log      *slog.Logger
+	tracer   trace.Tracer
 	rate     *rate
 	guard    *guard
 	breaker  *breaker
@@ -36,9 +38,9 @@ type Worker struct {
 
 // NewWorker makes a worker. It does nothing until Start.
 func NewWorker(cfg Config) *Worker {
-	w := &Worker{cfg: cfg, log: cfg.Log.With("part", "worker"), started: time.Now()}
+	w := &Worker{cfg: cfg, log: cfg.Log.With("part", "worker"), tracer: tracerOf(cfg.Traces), started: time.Now()}
 	w.rate = &rate{db: cfg.DB, kind: cfg.Vendor.Kind(), perSecond: cfg.Rate}
-	w.exchange = newExchange(cfg.DB, w.log, cfg.MaxInFlight, cfg.Lease)
+	w.exchange = newExchange(cfg.DB, w.log, w.tracer, cfg.MaxInFlight, cfg.Lease)
 	w.guard = &guard{pause: func(reason, detail string) { w.pauseVendor(reason, detail) }, record: w.answered}
 	w.breaker = &breaker{now: time.Now}
 	if cfg.Backlog > 0 {

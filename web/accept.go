@@ -62,6 +62,9 @@ func (s *Server) accept(r *http.Request, d db.Draft, key *db.ClientKey) (db.Acce
 
 // acceptSafely turns a panic into an error: nothing else would catch it here.
 func (s *Server) acceptSafely(ctx context.Context, d db.Draft, by db.Actor, key *db.ClientKey) (a db.Acceptance, err error) {
+	ctx, span, traceparent := s.tracing.acceptance(ctx)
+	d.Traceparent = traceparent
+	defer func() { endAcceptance(span, a, err) }()
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic while accepting: %v", p)

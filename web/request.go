@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"bongsu/db"
 )
 
@@ -23,6 +25,7 @@ type state struct {
 	form    url.Values  // what a page sent, once it is read: a body is read once
 	err     error       // what the handler returned
 	about   []slog.Attr // what its line of log names besides
+	span    trace.Span  // ends with it
 }
 
 type stateKey struct{}

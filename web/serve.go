@@ -17,12 +17,14 @@ const defaultBodyLimit = 1 << 20
 // was gone before there was an answer.
 const statusClientLeft = 499
 
-// ServeHTTP answers one request: it gives it an id, a deadline and the headers
-// that every answer has, lets its route answer, and writes one line of log.
+// ServeHTTP answers one request: it gives it an id, a span, a deadline and the
+// headers that every answer has, lets its route answer, and writes one line of log.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	st := &state{id: newRequestID(r.Header.Get("X-Request-Id")), started: s.now()}
 	h, pattern := s.mux.Handler(r)
-	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), stateKey{}, st), s.lasts(h))
+	var ctx context.Context
+	ctx, st.span = s.tracing.request(r, pattern, h, s.https)
+	ctx, cancel := context.WithTimeout(context.WithValue(ctx, stateKey{}, st), s.lasts(h))
 	defer cancel()
 	r = r.WithContext(ctx)
 	rec := &recorder{ResponseWriter: w}
@@ -177,7 +179,7 @@ func (s *Server) panicked(w *recorder, r *http.Request, p any) {
 	s.fail(w, r, st.err)
 }
 
-// finish counts a request and writes its line of log.
+// finish counts a request, ends its span and writes its line of log.
 func (s *Server) finish(w *recorder, r *http.Request) {
 	st := stateOf(r.Context())
 	took := s.now().Sub(st.started)
@@ -198,6 +200,10 @@ func (s *Server) finish(w *recorder, r *http.Request) {
 		slog.String("method", r.Method), slog.String("route", pattern), slog.Int("status", status),
 		slog.Duration("took", took), slog.String("actor", st.actor.ID), slog.String("request_id", st.id),
 	}
+	if id := traceOf(st.span); id != "" {
+		attrs = append(attrs, slog.String("trace", id))
+	}
+	endRequest(st.span, st.id, status, end)
 	attrs = append(attrs, st.about...)
 	if st.route != nil {
 		attrs = append(attrs, aboutPath(st.route, r)...)

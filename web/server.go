@@ -15,16 +15,18 @@ import (
 	"time"
 
 	"github.com/alexedwards/scs/v2"
+	"go.opentelemetry.io/otel/trace"
 
 	"bongsu/db"
 )
 
 // Deps is what a Server needs. All fields are required except Queues, without
-// which the pages say that the queues cannot be seen from here, and Memory and
-// Disk, without which Status leaves them out.
+// which the pages say that the queues cannot be seen from here, Memory and Disk,
+// without which Status leaves them out, and Traces, without which there are none.
 type Deps struct {
 	Pages         *db.DB // the pool for people and programs, not the one for work
 	Log           *slog.Logger
+	Traces        trace.TracerProvider
 	Queues        QueueInspector
 	Memory        func(context.Context) (Memory, error)          // of Redis
 	Disk          func() (Disk, error)                           // of the database's data
@@ -90,6 +92,8 @@ type Server struct {
 	sessions        *scs.SessionManager
 	guard           *signInGuard
 	metrics         *metrics
+	tracing         tracing
+	https           bool // browsers reach us by it
 	secondForAdmins bool
 	http            *http.Server
 	draining        atomic.Bool
@@ -107,6 +111,7 @@ func New(d Deps) *Server {
 		mux: http.NewServeMux(), cross: http.NewCrossOriginProtection(),
 		sessions: newSessions(d.Pages, d.SecureCookies),
 		guard:    newSignInGuard(d.Now), metrics: newMetrics(d.Version),
+		tracing: newTracing(d.Traces), https: d.SecureCookies,
 		secondForAdmins: d.AdminsSecond,
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
