@@ -3,6 +3,7 @@ package db
 import (
 	"errors"
 	"testing"
+	"time"
 )
 
 // archived makes three notices with 4,000 failed deliveries each: by reason
@@ -82,8 +83,12 @@ func TestArchiveListsAllTwelveThousandEachOnce(t *testing.T) {
 		}
 	}
 	groups := must(db.ArchiveReasons(t.Context(), nil))(t)
-	if len(groups) != 1 || groups[0] != (ReasonCount{"failed", "rejected", 12000}) {
+	if len(groups) != 1 || groups[0].Status != "failed" || groups[0].Reason != "rejected" || groups[0].N != 12000 {
 		t.Fatalf("groups: %+v", groups)
+	}
+	first, last := ask[time.Time](t, db, `SELECT min(failed_at) FROM delivery`), ask[time.Time](t, db, `SELECT max(failed_at) FROM delivery`)
+	if g := groups[0]; g.FirstAt == nil || !g.FirstAt.Equal(first) || !g.LastAt.Equal(last) {
+		t.Errorf("from %v to %v, want %v to %v", g.FirstAt, g.LastAt, first, last)
 	}
 }
 

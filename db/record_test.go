@@ -106,7 +106,11 @@ func TestG6EveryEndHasAReasonAndEveryWaitADueTime(t *testing.T) {
 		t.Fatalf("%d attempts agree with their delivery, want 70", n)
 	}
 	p := must(s.db.Progress(t.Context(), s.id))(t)
-	if len(p.Reasons) != 2 || p.Reasons[0] != (ReasonCount{"failed", "rejected", 20}) || p.Reasons[1] != (ReasonCount{"failed", "token_expired", 10}) {
+	for i := range p.Reasons {
+		p.Reasons[i].FirstAt, p.Reasons[i].LastAt = nil, nil
+	}
+	if len(p.Reasons) != 2 || p.Reasons[0] != (ReasonCount{Status: "failed", Reason: "rejected", N: 20}) ||
+		p.Reasons[1] != (ReasonCount{Status: "failed", Reason: "token_expired", N: 10}) {
 		t.Fatalf("reasons: %+v", p.Reasons)
 	}
 }
