@@ -112,8 +112,34 @@ func TestArchiveAndReplay(t *testing.T) {
 			t.Errorf("%s: %d %s", body, a.status, a.body)
 		}
 	}
+	for field, body := range map[string]string{
+		"platform": `{"filter":{"platform":"fax"}}`, "filter.since": `{"filter":{"since":"soon"}}`,
+		"until": `{"filter":{"since":"2027-01-01T00:00:00Z","until":"2026-01-01T00:00:00Z"}}`,
+	} {
+		if a := x.call(db.Admin, "POST", "/archive/replays", body); a.status != 422 || !a.problem(t).names(field) {
+			t.Errorf("%s: %d %s", body, a.status, a.body)
+		}
+	}
 	if n := x.count("SELECT count(*) FROM replay"); n != 2 {
 		t.Errorf("%d replays", n)
+	}
+	for _, step := range []struct {
+		act    string
+		status int
+		state  string
+	}{{"pause", 200, "paused"}, {"pause", 409, ""}, {"resume", 200, "pending"}, {"resume", 409, ""}, {"cancel", 200, "cancelled"}, {"cancel", 409, ""}} {
+		a := x.call(db.Admin, "POST", "/archive/replays/1/"+step.act, "")
+		if a.status != step.status || step.status == 200 && read[replayJSON](t, a).State != step.state {
+			t.Errorf("%s: %d %s", step.act, a.status, a.body)
+		}
+	}
+	if a := x.call(db.Admin, "POST", "/archive/replays/99/pause", ""); a.status != 404 {
+		t.Errorf("pausing what is not there: %d", a.status)
+	}
+	for query, n := range map[string]int{"?platform=web": 0, "?since=2020-01-01T00:00:00Z&until=2020-01-02T00:00:00Z": 0, "?since=2020-01-01T00:00:00Z": 1} {
+		if p := read[list[archivedJSON]](t, x.call(db.Admin, "GET", "/archive"+query, "")); len(p.Items) != n {
+			t.Errorf("%s: %d", query, len(p.Items))
+		}
 	}
 	if a := x.call(db.Admin, "GET", "/archive/replays/99", ""); a.status != 404 {
 		t.Errorf("%d", a.status)
