@@ -69,15 +69,17 @@ func TestFaultPostgresRefuses(t *testing.T) {
 	}
 }
 
-// readOnly makes every new session one that only reads, as on a standby.
+// readOnly makes every session one that only reads, as on a standby. Those that
+// there are at its end stay so: who does not connect anew never gets out.
 func (s *site) readOnly() (end func()) {
-	s.everySession("ALTER DATABASE %s SET default_transaction_read_only = on")
-	return func() { s.everySession("ALTER DATABASE %s RESET default_transaction_read_only") }
+	s.newSessions("ALTER DATABASE %s SET default_transaction_read_only = on")
+	s.lines.database.cut()
+	s.lines.database.mend()
+	return func() { s.newSessions("ALTER DATABASE %s RESET default_transaction_read_only") }
 }
 
-// everySession changes the database's own settings, and has the processes connect
-// again.
-func (s *site) everySession(sql string) {
+// newSessions changes the settings that sessions from now on begin with.
+func (s *site) newSessions(sql string) {
 	var name string
 	s.no(s.pool.QueryRow(s.t.Context(), "SELECT current_database()").Scan(&name))
 	tx, err := s.pool.BeginTx(s.t.Context(), pgx.TxOptions{AccessMode: pgx.ReadWrite})
@@ -85,8 +87,6 @@ func (s *site) everySession(sql string) {
 	_, err = tx.Exec(s.t.Context(), fmt.Sprintf(sql, pgx.Identifier{name}.Sanitize()))
 	s.no(err)
 	s.no(tx.Commit(s.t.Context()))
-	s.lines.database.cut()
-	s.lines.database.mend()
 }
 
 // diskFull has each table refuse writes with the code of a full disk.
