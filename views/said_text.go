@@ -10,6 +10,7 @@ type Words struct {
 	ImportConfirmed, ImportDeclined, ImportCancelled, All                                                                  string
 	PasswordsDiffer, PasswordWrong, DaysWrong                                                                              string
 	NoSuchToken, ChooseFirst, DigitsOnly, BadTime, BadNotice                                                               string
+	ChooseDevice, TooManyDevices                                                                                           string
 	SignedOut, SignedOutWhat, SignIn, NotAskedYet, AllMove, RedisAnswers, RedisSilent                                      string
 }
 
@@ -30,6 +31,7 @@ func Said() Words {
 		ImportCancelled: "The import is cancelled; what it did stays.", All: "all",
 		NoSuchToken: "No device has this token now.", ChooseFirst: "Choose at least one delivery first.",
 		DigitsOnly: "A device's number has digits only.", BadTime: "must be a day and a time, such as 2027-01-31T18:00",
+		ChooseDevice: "choose at least one", TooManyDevices: "choose at most 10",
 		BadNotice:     "must be the number of a notice",
 		SignedOut:     "You are signed out.",
 		SignedOutWhat: "Nothing was done. Sign in in a new tab, then come back and press again: what you typed stays here.",
