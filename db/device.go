@@ -87,6 +87,17 @@ func (db *DB) deviceWhere(ctx context.Context, cond string, arg any) (d Device, 
 	return d, err
 }
 
+// DevicesByID gives those of ids that there are, also erased ones, by number.
+func (db *DB) DevicesByID(ctx context.Context, ids []int64) (_ []Device, err error) {
+	defer wrap(&err, "DevicesByID(%d)", len(ids))
+	var rows []deviceRow
+	err = db.read(ctx, func(ctx context.Context, q querier) error {
+		rows, err = allRows[deviceRow](q.Query(ctx, "SELECT "+deviceColumns+" FROM device d WHERE d.id = ANY ($1) ORDER BY d.id", ids))
+		return err
+	})
+	return maskedAll(rows), err
+}
+
 // DevicesByUser lists a person's devices, the newest first, also those that are
 // disabled. A person nobody knows has none.
 func (db *DB) DevicesByUser(ctx context.Context, user, after string, limit int) (_ Page[Device], err error) {

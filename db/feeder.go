@@ -103,12 +103,18 @@ func (db *DB) EstimateAudience(ctx context.Context, t Term) (err error) {
 }
 
 // FinishNotice settles a notice that is fanned out and has nothing open, if no
-// act of a person came between: version is the one that Feeds showed.
+// act of a person came between: version is the one that Feeds showed. The last counts
+// are kept for the chart with it.
 func (db *DB) FinishNotice(ctx context.Context, t Term, id, version int64) (finished bool, err error) {
 	defer wrap(&err, "FinishNotice(%d)", id)
 	ctx, cancel := db.bound(ctx)
 	defer cancel()
-	tag, err := db.pool.Exec(ctx, `
+	err = db.pool.QueryRow(ctx, finishNoticeSQL, paceArgs(pgx.StrictNamedArgs{"term": t, "id": id, "version": version})).Scan(&finished)
+	return finished, db.noticed(err)
+}
+
+var finishNoticeSQL = `
+	WITH n AS (
 		UPDATE notice SET state = CASE state WHEN 'cancelled' THEN state ELSE 'finished' END,
 			state_at = CASE state WHEN 'cancelled' THEN state_at ELSE now() END,
 			finished_at = coalesce(CASE state WHEN 'cancelled' THEN finished_at END, now()), settled_at = now()
@@ -116,9 +122,11 @@ func (db *DB) FinishNotice(ctx context.Context, t Term, id, version int64) (fini
 			AND state IN ('sending', 'paused', 'cancelled')
 			AND NOT EXISTS (SELECT 1 FROM notice_range WHERE notice_id = @id AND done_at IS NULL)
 			AND (SELECT sum(pending + retrying + sending) FROM notice_counter WHERE notice_id = @id) = 0
-			AND `+leads, pgx.StrictNamedArgs{"term": t, "id": id, "version": version})
-	return err == nil && tag.RowsAffected() == 1, db.noticed(err)
-}
+			AND ` + leads + `
+		RETURNING id, started_at, first_call_at
+	), kept AS (` + keepPace("n") + `
+	)
+	SELECT EXISTS (SELECT 1 FROM n)`
 
 // exec runs one statement within the pool's limits.
 func (db *DB) exec(ctx context.Context, sql string, args ...any) error {

@@ -40,6 +40,7 @@ func state(t *testing.T, db *DB) string {
 		(SELECT coalesce(string_agg(d::text, E'\\n' ORDER BY notice_id, device_id), '') FROM delivery d) ||
 		(SELECT coalesce(string_agg(c::text, E'\\n' ORDER BY notice_id, shard), '') FROM notice_counter c) ||
 		(SELECT coalesce(string_agg(r::text, E'\\n' ORDER BY id), '') FROM replay r) ||
+		(SELECT coalesce(string_agg(p::text, E'\\n' ORDER BY notice_id, at), '') FROM notice_pace p) ||
 		(SELECT coalesce(string_agg(a::text, E'\\n' ORDER BY notice_id, device_id, fence), '') FROM attempt a) ||
 		(SELECT f::text FROM feeder f) || (SELECT count(*) FROM test_send_device WHERE status = 'sending')::text`)
 }
@@ -78,6 +79,7 @@ func TestFrozenFeederWritesNothing(t *testing.T) {
 		{"SawQueue", func(ctx context.Context, t Term) error { return db.SawQueue(ctx, t, "down") }},
 		{"StartNotice", func(ctx context.Context, t Term) error { return db.StartNotice(ctx, t, fresh.ID) }},
 		{"EstimateAudience", db.EstimateAudience},
+		{"KeepPace", db.KeepPace},
 		{"CutRanges", func(ctx context.Context, t Term) error { return db.CutRanges(ctx, t, fresh.ID, 10, 2) }},
 		{"MarkRung", func(ctx context.Context, t Term) error { return db.MarkRung(ctx, t, unrung) }},
 		{"RingStale", func(ctx context.Context, t Term) error { _, err := db.RingStale(ctx, t, 0, true); return err }},

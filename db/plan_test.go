@@ -284,11 +284,13 @@ func TestAStepOfAWorkerCostsTheSameForALargeAudience(t *testing.T) {
 		exec(t, db, `UPDATE delivery SET wake_at = now() + interval '1 hour' WHERE wake_at IS NOT NULL AND device_id > 400`)
 		exec(t, db, `VACUUM ANALYZE`)
 		ctx := t.Context()
+		term := must(db.Lead(ctx, "feeder", 60e9))(t)
 		cost[n] = map[string]int{}
 		for name, call := range map[string]func() error{
 			"ClaimRange": func() error { _, err := db.ClaimRange(ctx, notice, 400, 900, 10, testLease, 0); return err },
 			"ClaimDue":   func() error { _, err := db.ClaimDue(ctx, notice, 10, testLease, 0); return err },
 			"Feeds":      func() error { _, err := db.Feeds(ctx); return err },
+			"KeepPace":   func() error { return db.KeepPace(ctx, term) },
 		} {
 			cost[n][name] = buffers(t, db, tp.of(t, call))
 		}

@@ -23,6 +23,7 @@ type Progress struct {
 	Reasons []ReasonCount // most frequent first
 	NextDue *time.Time    // when the earliest waiting retry is due
 	Now     time.Time     // by the database's clock
+	Pace    Pace
 }
 
 // Progress reads how far notice id is; ErrNotFound. What it costs does not grow
@@ -41,11 +42,16 @@ func (db *DB) Progress(ctx context.Context, id int64) (p Progress, err error) {
 		if p.Reasons, err = reasonCounts(ctx, tx, &id, ""); err != nil {
 			return err
 		}
-		return tx.QueryRow(ctx, `
+		if err := tx.QueryRow(ctx, `
 			SELECT now(), (SELECT wake_at FROM delivery WHERE notice_id = $1 AND wake_at IS NOT NULL
 				AND status = 'pending' -- for a retry under way it is the end of its lease
 				ORDER BY wake_at LIMIT 1)`,
-			id).Scan(&p.Now, &p.NextDue)
+			id).Scan(&p.Now, &p.NextDue); err != nil {
+			return err
+		}
+		rows, err := paceRows(ctx, tx, id)
+		p.Pace = paceOf(p.Notice, p.Counts, rows, p.Now)
+		return err
 	})
 	return p, db.noticed(err)
 }

@@ -124,6 +124,24 @@ func (db *DB) TestSend(ctx context.Context, id int64) (t TestSend, err error) {
 	return t, err
 }
 
+// sameTestWithin is how long two test sends with the same text count as one meant once.
+const sameTestWithin = time.Minute
+
+// TestSendBefore gives the last test send, without its devices, that the same sender
+// made with the same text within the minute before t, or ErrNotFound. Each is one of
+// its own: pressing twice tells the devices twice.
+func (db *DB) TestSendBefore(ctx context.Context, t TestSend) (before TestSend, err error) {
+	defer wrap(&err, "TestSendBefore(%d)", t.ID)
+	err = db.read(ctx, func(ctx context.Context, q querier) error {
+		before, err = oneRow[TestSend](q.Query(ctx, "SELECT "+testSendColumns+` FROM test_send
+			WHERE id < $1 AND id >= $1 - 1000 AND asked_by = $2 AND title = $3 AND body = $4 AND link IS NOT DISTINCT FROM $5
+				AND asked_at > $6::timestamptz - $7::interval
+			ORDER BY id DESC LIMIT 1`, t.ID, t.AskedBy, t.Title, t.Body, t.Link, t.AskedAt, sameTestWithin))
+		return err
+	})
+	return before, err
+}
+
 func testSend(ctx context.Context, q querier, id int64) (TestSend, error) {
 	t, err := oneRow[TestSend](q.Query(ctx, "SELECT "+testSendColumns+" FROM test_send WHERE id = $1", id))
 	if err != nil {

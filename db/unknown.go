@@ -33,14 +33,22 @@ func (db *DB) ResolveUnknown(ctx context.Context, notice int64, action string, d
 		if err := tx.QueryRow(ctx, resolveUnknownSQL, notice, action == Resend, devices).Scan(&n); err != nil || n == 0 {
 			return err
 		}
-		if action == Resend {
-			if err := reopen(ctx, tx, notice); err != nil {
-				return err
-			}
+		if err := afterResolve(ctx, tx, notice, action); err != nil {
+			return err
 		}
 		return addAudit(ctx, tx, by, "notice.unknown."+action, fmt.Sprintf("notice:%d", notice), map[string]any{"deliveries": n})
 	})
 	return n, err
+}
+
+// afterResolve has the notice go on, or keeps for its chart what counts as sent now:
+// the feeder does not look at a notice that is settled.
+func afterResolve(ctx context.Context, tx pgx.Tx, notice int64, action string) error {
+	if action == Resend {
+		return reopen(ctx, tx, notice)
+	}
+	_, err := tx.Exec(ctx, keepPace(`(SELECT * FROM notice WHERE id = @id) n`), paceArgs(pgx.StrictNamedArgs{"id": notice}))
+	return err
 }
 
 // reopen takes a finished notice back to sending. The notice is locked.

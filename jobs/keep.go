@@ -22,7 +22,7 @@ const (
 // keep puts the ledger in order: each step does nothing where there is nothing
 // to do, and the next round goes on where this one ended.
 func (f *Feeder) keep(ctx context.Context, t db.Term) error {
-	steps := []func(context.Context, db.Term) error{f.freeLeases, f.endRanges, f.replays, f.testSends, f.imports, f.closeAndFinish, f.cfg.DB.CleanImports}
+	steps := []func(context.Context, db.Term) error{f.freeLeases, f.endRanges, f.replays, f.testSends, f.imports, f.cfg.DB.KeepPace, f.closeAndFinish, f.cfg.DB.CleanImports}
 	for _, step := range steps {
 		if err := step(ctx, t); err != nil {
 			return err

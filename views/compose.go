@@ -41,6 +41,7 @@ type composeText struct {
 	Audience, Platforms, PlatformsHint, Tags, TagsHint          string
 	Expires, ExpiresHint, Send, SendAgain, Preview, PreviewHead string
 	Repeats, RepeatsHint, Fix, See, EmptyTitle, EmptyBody       string
+	Test, TestHint, TestChoose                                  string
 }
 
 func composeWords() composeText {
@@ -54,6 +55,8 @@ func composeWords() composeText {
 		Repeats: "This repeats", RepeatsHint: "It is a notice of its own: everybody in its audience gets it once more.",
 		Fix: "Nothing was sent. Mend what is marked and press again.", See: "Look at that notice",
 		EmptyTitle: "Title", EmptyBody: "Body",
+		Test: "Send a test first", TestHint: "Title, body and link as typed above go to a few devices that you choose. What you typed stays.",
+		TestChoose: "Choose devices …",
 	}
 }
 

@@ -15,6 +15,7 @@ type Progress struct {
 	RateAll  int64 // on average
 	Left     int64 // seconds left; 0: not known
 
+	Pace       Pace
 	Phases     []Phase
 	Groups     []ReasonGroup
 	Twice      int64  // devices that may have been told twice

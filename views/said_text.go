@@ -11,6 +11,7 @@ type Words struct {
 	PasswordsDiffer, PasswordWrong, DaysWrong                                                                              string
 	NoSuchToken, ChooseFirst, DigitsOnly, BadTime, BadNotice                                                               string
 	ReplayPaused, ReplayResumed, ReplayCancelled                                                                           string
+	ChooseDevice, TooManyDevices                                                                                           string
 	SignedOut, SignedOutWhat, SignIn, NotAskedYet, AllMove, RedisAnswers, RedisSilent                                      string
 }
 
@@ -33,6 +34,7 @@ func Said() Words {
 		ReplayCancelled: "The replay is cancelled. What was put back by then is sent; the rest stays in the archive.",
 		NoSuchToken:     "No device has this token now.", ChooseFirst: "Choose at least one delivery first.",
 		DigitsOnly: "A device's number has digits only.", BadTime: "must be a day and a time, such as 2027-01-31T18:00",
+		ChooseDevice: "choose at least one", TooManyDevices: "choose at most 10",
 		BadNotice:     "must be the number of a notice",
 		SignedOut:     "You are signed out.",
 		SignedOutWhat: "Nothing was done. Sign in in a new tab, then come back and press again: what you typed stays here.",

@@ -31,6 +31,8 @@ func progress(state string, c views.Counts) views.Progress {
 			{Name: "listed", Done: true, At: "2026-12-01T05:11:01Z"},
 			{Name: "first", Now: true}, {Name: "retries"}, {Name: "finished"},
 		},
+		Pace: views.Pace{From: "2026-12-01T05:11:00Z", To: "2026-12-01T05:11:03Z", Width: 1, Steps: []views.PaceStep{
+			{At: "2026-12-01T05:11:00Z", Sent: 100}, {At: "2026-12-01T05:11:01Z", Sent: 300, Failed: 20}, {At: "2026-12-01T05:11:02Z"}, {At: "2026-12-01T05:11:03Z", Failed: 2, Back: 7}}},
 		Groups: []views.ReasonGroup{
 			{Status: "failed", Reason: "token_expired", N: 100, Href: "/notices/17/deliveries?status=failed", ArchiveHref: "/archive?notice=17&reason=token_expired"},
 			{Status: "skipped", Reason: "no_consent", N: 3, Href: "/notices/17/deliveries?status=skipped"},
@@ -167,6 +169,11 @@ func pages() map[string]templ.Component {
 		"notice":          views.NoticePage(notice()),
 		"notice-trouble":  views.NoticePage(troubled()),
 		"notice-finished": views.NoticePage(finished()),
+		"notice-unkept":   views.NoticePage(unkept()),
+		"test-form":       views.TestFormPage(testForm()),
+		"test-form-empty": views.TestFormPage(views.TestForm{Compose: views.Compose{Shell: shell("compose")}, NotFound: true}),
+		"test-send":       views.TestSendPage(testSend(true)),
+		"test-send-done":  views.TestSendPage(testSend(false)),
 		"cancel":          views.ConfirmPage(cancel()),
 		"deliveries":      views.DeliveriesPage(views.Deliveries{Shell: shell("notices"), NoticeID: "17", NoticeTitle: "정기 점검", Status: "failed", Items: rows(3), CanDevices: true}),
 		"unknown": views.DeliveriesPage(views.Deliveries{Shell: shell("notices"), NoticeID: "17", NoticeTitle: "정기 점검", Status: "unknown", Items: rows(2), CanDecide: true,
@@ -222,6 +229,29 @@ func finished() views.Notice {
 	return m
 }
 
+func unkept() views.Notice {
+	m := finished()
+	m.Progress.Pace = views.Pace{Unkept: true}
+	return m
+}
+
+func testForm() views.TestForm {
+	c := compose()
+	c.Wrong = map[string]string{"numbers": "A device's number has digits only."}
+	return views.TestForm{Compose: c, Numbers: "4711 x", User: "kim", More: true, Most: 10,
+		Faults: []views.TestFault{{Field: "title", Message: "is missing"}, {Field: "devices", Message: "choose at least one"}},
+		Shown: []views.TestChoice{{DeviceRow: views.DeviceRow{ID: "4711", Token: "expired-…3f9a", Platform: "ios", State: "active", Consent: true}, On: true},
+			{DeviceRow: views.DeviceRow{ID: "4712", Token: "…", Platform: "web", State: "erased"}}}}
+}
+
+func testSend(live bool) views.TestSend {
+	return views.TestSend{Shell: shell("compose"), Title: "정기 점검", Body: "Line one\nLine two", Link: "https://example.com/", AskedAt: "2026-12-01T05:11:00Z",
+		AskedBy: "ada@example.com", BackHref: "/notices/new?test=3", BeforeHref: "/test-sends/2", BeforeID: "2", BeforeAt: "2026-12-01T05:10:58Z",
+		Live: views.TestLive{ID: "3", Live: live, PollHref: "/test-sends/3/progress?v=1", Items: []views.TestRow{
+			{DeviceID: "4711", Token: "expired-…3f9a", Platform: "ios", Status: "failed", Reason: "token_expired", Code: "UNREGISTERED", Message: hostile[0], At: "2026-12-01T05:11:09Z"},
+			{DeviceID: "4712", Token: "…", Platform: "web", Status: "sending", At: "2026-12-01T05:11:09Z"}}}}
+}
+
 func cancel() views.Confirm {
 	m := views.CancelText("정기 점검", 3578)
 	m.Shell, m.Action, m.Back = shell("notices"), "/notices/17/cancel", "/notices/17"
@@ -236,6 +266,10 @@ func hostilePages(text string) map[string]templ.Component {
 	d.History[0].Message, d.History[0].Code, d.History[0].NoticeTitle, d.History[0].Attempt[1].Message = text, text, text, text
 	c := compose()
 	c.Title, c.Body, c.Link, c.Tags, c.Wrong, c.RepeatTitle = text, text, text, text, map[string]string{"title": text, "body": text}, text
+	tf := testForm()
+	tf.Title, tf.Body, tf.Numbers, tf.User, tf.Faults[0].Field, tf.Faults[0].Message = text, text, text, text, text, text
+	ts := testSend(true)
+	ts.Title, ts.Body, ts.Link, ts.AskedBy, ts.Live.Items[0].Code = text, text, text, text, text
 	a := archive()
 	a.Filter.Code, a.Items[0].Message, a.Items[0].NoticeTitle = text, text, text
 	q := queue()
@@ -244,6 +278,7 @@ func hostilePages(text string) map[string]templ.Component {
 	l[0].Title, l[0].By = text, text
 	return map[string]templ.Component{
 		"notice": views.NoticePage(n), "device": views.DevicePage(d), "compose": views.ComposePage(c), "archive": views.ArchivePage(a),
+		"test-form": views.TestFormPage(tf), "test-send": views.TestSendPage(ts),
 		"queue": views.QueuePage(q), "notices": views.NoticesPage(views.Notices{Shell: shell("notices"), Items: l}),
 		"problem": views.ProblemPage(views.Problem{Title: text, What: text, Do: text, RequestID: text}),
 	}

@@ -16,7 +16,12 @@ const datetimeLocal = "2006-01-02T15:04"
 
 func composePage(s *Server, w http.ResponseWriter, r *http.Request) error {
 	m := views.Compose{Category: "info"}
-	if id, err := strconv.ParseInt(r.FormValue("repeat_of"), 10, 64); err == nil {
+	if r.FormValue("test") != "" {
+		var err error
+		if m, err = s.composeTested(r); err != nil {
+			return err
+		}
+	} else if id, err := strconv.ParseInt(r.FormValue("repeat_of"), 10, 64); err == nil {
 		n, _, err := s.pages.Notice(r.Context(), id)
 		if err != nil {
 			return err
@@ -183,8 +188,7 @@ func wrongWith(m *views.Compose, err error) bool {
 // addWrong finds the form's field for one that the API names, such as
 // audience.tags[2]. What has no field of its own is said above the form.
 func addWrong(m *views.Compose, field, message string) {
-	name, _, _ := strings.Cut(strings.TrimPrefix(field, "audience."), "[")
-	switch name {
+	switch name := formField(field); name {
 	case "title", "body", "link", "category", "platforms", "tags", "expires_at":
 		if m.Wrong[name] == "" {
 			m.Wrong[name] = message

@@ -41,7 +41,7 @@ func (s *Server) noticeProgress(r *http.Request, id int64) (looked, error) {
 	addRate(&v, p, rate)
 	l := looked{db: p, acts: digest(v.Acts)}
 	l.version = digest(v)
-	v.LookedAt = stamp(p.Now)
+	v.LookedAt, v.Pace.To = stamp(p.Now), stamp(p.Pace.To)
 	v.PollHref = noticeHref(id) + "/progress?" + url.Values{"v": {l.version}, "acts": {l.acts}, "w": {next.text()}}.Encode()
 	l.view = v
 	return l, nil
@@ -61,7 +61,7 @@ func shapeProgress(p db.Progress, can views.Can) views.Progress {
 		Counts: views.Counts{Total: c.Total, Pending: c.Pending, Retrying: c.Retrying, Sending: c.Sending,
 			Sent: c.Sent, Failed: c.Failed, Skipped: c.Skipped, Unknown: c.Unknown},
 		Twice: c.Twice, FinishedAt: stampOf(n.FinishedAt), NextDueAt: stampOf(p.NextDue),
-		Phases: phases(n, c), Groups: reasonGroups(n.ID, p.Reasons, can),
+		Phases: phases(n, c), Groups: reasonGroups(n.ID, p.Reasons, can), Pace: shapePace(p.Pace),
 	}
 	if n.Estimate != nil {
 		v.Estimate = *n.Estimate

@@ -19,6 +19,7 @@ var writesTwice = map[string]string{
 	"run":              "when somebody was seen, and a refusal; the first counts by itself",
 	"startReplay":      "one of the two",
 	"apiStartReplay":   "one of the two",
+	"testForm":         "a test send, or what was looked for",
 	"endUserSessions":  "one of the two",
 	"endOwnSession":    "each session ends by itself; pressing again ends the rest",
 	"signIn":           "a refusal, or a session",

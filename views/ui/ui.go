@@ -76,9 +76,9 @@ func Bytes(n int64) string {
 	return strconv.FormatFloat(f, 'f', 1, 64) + " " + units[i]
 }
 
-// utcText is what is read where there is no script: 2026-12-01 05:11:00 UTC.
+// UTC is what is read where there is no script: 2026-12-01 05:11:00 UTC.
 // stamp is RFC 3339 in UTC. A stamp of another form is shown as it is.
-func utcText(stamp string) string {
+func UTC(stamp string) string {
 	day, rest, ok := strings.Cut(stamp, "T")
 	if !ok || !strings.HasSuffix(rest, "Z") {
 		return stamp

@@ -26,14 +26,14 @@ func TestMillis(t *testing.T) {
 	}
 }
 
-func TestUTCText(t *testing.T) {
+func TestUTC(t *testing.T) {
 	for stamp, want := range map[string]string{
 		"2026-12-01T05:11:00Z":     "2026-12-01 05:11:00 UTC",
 		"2026-12-01T05:11:00.123Z": "2026-12-01 05:11:00.123 UTC",
 		"soon":                     "soon",
 	} {
-		if got := utcText(stamp); got != want {
-			t.Errorf("utcText(%q) = %q, want %q", stamp, got, want)
+		if got := UTC(stamp); got != want {
+			t.Errorf("UTC(%q) = %q, want %q", stamp, got, want)
 		}
 	}
 }
