@@ -60,7 +60,7 @@ type ImportRun struct {
 	ConfirmedBy                                             string
 	StalledSince                                            string // nobody has worked on it since; "": somebody does
 	QueueDown, NoWorker                                     bool
-	PollHref                                                string
+	PollHref, PollEvery                                     string
 }
 
 // RejectedRow is a row of the list that did not go in.

@@ -4,16 +4,17 @@ import "strconv"
 
 // Progress is the part of the notice page that is asked for again and again.
 type Progress struct {
-	NoticeID string
-	PollHref string // where the next look goes; it names what the reader has already
-	Live     bool   // false: nothing will change by itself any more, so polling ends
-	State    string
-	Estimate int64 // how many devices matched when it began
-	Counts   Counts
-	AllKnown bool  // total is final: the audience has been gone through
-	Rate     int64 // deliveries per second now
-	RateAll  int64 // on average
-	Left     int64 // seconds left; 0: not known
+	NoticeID  string
+	PollHref  string // where the next look goes; it names what the reader has already
+	PollEvery string // such as 1s
+	Live      bool   // false: nothing will change by itself any more, so polling ends
+	State     string
+	Estimate  int64 // how many devices matched when it began
+	Counts    Counts
+	AllKnown  bool  // total is final: the audience has been gone through
+	Rate      int64 // deliveries per second now
+	RateAll   int64 // on average
+	Left      int64 // seconds left; 0: not known
 
 	Pace       Pace
 	Phases     []Phase

@@ -46,6 +46,7 @@ type ReplayRun struct {
 	FinishedAt        string
 	Live              bool
 	PollHref          string
+	PollEvery         string // such as 1s
 }
 
 func (r ReplayRun) skipped() int64 { return sumOf(r.Skipped) }

@@ -24,7 +24,7 @@ func shell(section string) views.Shell {
 
 func progress(state string, c views.Counts) views.Progress {
 	return views.Progress{
-		NoticeID: "17", PollHref: "/notices/17/progress?v=9", Live: state != "finished", State: state, Counts: c, AllKnown: true,
+		NoticeID: "17", PollEvery: "1s", PollHref: "/notices/17/progress?v=9", Live: state != "finished", State: state, Counts: c, AllKnown: true,
 		Rate: 7210, RateAll: 6800, Left: 43, LookedAt: "2026-12-01T05:12:00Z",
 		Phases: []views.Phase{
 			{Name: "accepted", Done: true, At: "2026-12-01T05:11:00Z"},
@@ -148,7 +148,7 @@ func queue() views.Queue {
 }
 
 func replay(state string, live bool) views.Replay {
-	return views.Replay{Shell: shell("archive"), Run: views.ReplayRun{ID: "3", PollHref: "/archive/replays/3/progress?v=2", State: state, Filter: views.ArchiveFilter{Notice: "17", Reason: "token_expired"}, Matched: 101, Replayed: 60, FailedAgain: 3,
+	return views.Replay{Shell: shell("archive"), Run: views.ReplayRun{ID: "3", PollEvery: "1s", PollHref: "/archive/replays/3/progress?v=2", State: state, Filter: views.ArchiveFilter{Notice: "17", Reason: "token_expired"}, Matched: 101, Replayed: 60, FailedAgain: 3,
 		Skipped: []views.ReasonGroup{{Reason: "device_disabled", N: 40}}, AskedBy: "ada@example.com", AskedAt: "2026-12-01T05:11:09Z", Live: live}}
 }
 

@@ -101,6 +101,7 @@ func (s *Server) importRun(r *http.Request) (run views.ImportRun, version string
 		}
 	}
 	version = digest(run)
+	run.PollEvery = pollEvery(i.Now.Sub(i.AcceptedAt))
 	run.PollHref = importHref(id) + "/progress?" + url.Values{"v": {version}, "w": {next.text()}}.Encode()
 	return run, version, nil
 }

@@ -42,6 +42,7 @@ func (s *Server) noticeProgress(r *http.Request, id int64) (looked, error) {
 	l := looked{db: p, acts: digest(v.Acts)}
 	l.version = digest(v)
 	v.LookedAt, v.Pace.To = stamp(p.Now), stamp(p.Pace.To)
+	v.PollEvery = pollEvery(p.Now.Sub(p.Notice.StateAt))
 	v.PollHref = noticeHref(id) + "/progress?" + url.Values{"v": {l.version}, "acts": {l.acts}, "w": {next.text()}}.Encode()
 	l.view = v
 	return l, nil

@@ -148,6 +148,7 @@ func (s *Server) replayRun(r *http.Request) (run views.ReplayRun, version string
 	run = shapeReplayRun(p)
 	run.Live = p.FinishedAt == nil || s.now().Sub(*p.FinishedAt) < replayWatched
 	version = digest(run)
+	run.PollEvery = pollEvery(s.now().Sub(p.AskedAt))
 	run.PollHref = replayHref(id) + "/progress?" + url.Values{"v": {version}}.Encode()
 	return run, version, nil
 }
