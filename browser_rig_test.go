@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net"
@@ -27,8 +28,9 @@ const debianBrowser = "/usr/bin/chromium"
 // A browser is one tab of a real, headless browser. Each of its methods fails
 // the test where the page is not as it must be after a while.
 type browser struct {
-	t    *testing.T
-	page *rod.Page
+	t     *testing.T
+	page  *rod.Page
+	waits time.Duration // for what must come; 0: ends
 }
 
 func newBrowser(t *testing.T) *browser {
@@ -140,7 +142,7 @@ func (b *browser) doubleClick(selector string) {
 
 func (b *browser) until(what string, ok func() bool) {
 	b.t.Helper()
-	b.no(poll(b.t.Context(), ends, 20*time.Millisecond, what, func() (bool, error) { return ok(), nil }))
+	b.no(poll(b.t.Context(), cmp.Or(b.waits, ends), 20*time.Millisecond, what, func() (bool, error) { return ok(), nil }))
 }
 
 // picture writes what the tab shows to the file that envScreenshot names.
