@@ -121,7 +121,17 @@ func (x *screens) deliveriesOfScenes() {
 		INSERT INTO replay (id, filter, state, matched, replayed, skipped, asked_by, asked_by_name, finished_at) OVERRIDING SYSTEM VALUE VALUES
 			(1, NULL, 'pending', 100, 0, '{}', 'user:1', 'ada@example.com', NULL),
 			(2, '{"reason":"token_expired"}', 'running', 100, 60, '{"device_disabled": 10}', 'user:1', :hostile, NULL),
-			(3, '{"notice":4,"reason":"token_expired","code":"UNREGISTERED"}', 'done', 100, 60, '{"device_disabled": 30, "device_erased": 10}', 'user:1', :long, now());`)
+			(3, '{"notice":4,"reason":"token_expired","code":"UNREGISTERED"}', 'done', 100, 60, '{"device_disabled": 30, "device_erased": 10}', 'user:1', :long, now()),
+			(4, '{"platform":"ios","since":"2026-12-01T05:00:00Z"}', 'paused', 100, 60, '{}', 'user:1', 'ada@example.com', NULL),
+			(5, '{"reason":"rejected"}', 'cancelled', 100000, 60, '{"no_consent": 10}', 'user:1', 'ada@example.com', now());
+		INSERT INTO replay_plan (id, filter, matched, refused, asked_by, asked_by_name) OVERRIDING SYSTEM VALUE VALUES
+			(1, '{"notice":4,"reason":"token_expired","code":"UNREGISTERED","platform":"ios"}', 12345, '{"device_disabled": 30, "expired": 10}', 'user:1', :hostile),
+			(2, NULL, 0, '{}', 'user:1', :long);
+		INSERT INTO test_send (id, title, body, link, asked_by, asked_by_name, finished_at) OVERRIDING SYSTEM VALUE VALUES
+			(1, :hostile, :korean, NULL, 'user:1', 'ada@example.com', NULL), (2, :long, :long, 'https://example.com/x', 'user:1', :long, now());
+		INSERT INTO test_send_device (test_send_id, device_id, status, reason, code, message, sent_at) VALUES
+			(1, 1, 'pending', NULL, NULL, NULL, NULL), (1, 2, 'sent', NULL, NULL, NULL, now()),
+			(2, 1, 'failed', 'rejected', left(:hostile, 64), :hostile, NULL), (2, 3, 'skipped', 'device_disabled', NULL, NULL, NULL);`)
 }
 
 // importsOfScenes makes an import of each kind: 1 pending, 2 running, 3 done with

@@ -82,6 +82,8 @@ func noticeScenes() []scene {
 		{name: "notice-sending", as: db.Operator, path: "/notices/66", shows: "sending", draws: "notice"},
 		{name: "notice-original", as: db.Operator, path: "/notices/66?original=1", shows: "Service interruption tonight"},
 		{name: "notice-cancel", as: db.Operator, path: "/notices/4/cancel", shows: "Cancel this notice?"},
+		{name: "test-send", as: db.Operator, path: "/test-sends/1", shows: "alert(1)"},
+		{name: "test-send-done", as: db.Support, path: "/test-sends/2", shows: longWord},
 		{name: "deliveries", as: db.Admin, path: "/notices/4/deliveries", shows: "Deliveries"},
 		{name: "deliveries-failed", as: db.Operator, path: "/notices/4/deliveries?status=failed", shows: "failed"},
 		{name: "deliveries-none", as: db.Operator, path: "/notices/3/deliveries?status=failed", shows: "Deliveries"},
@@ -108,6 +110,12 @@ func listScenes() []scene {
 		{name: "replay-pending", as: db.Admin, path: "/archive/replays/1", shows: "Replay 1"},
 		{name: "replay-running", as: db.Admin, path: "/archive/replays/2", shows: "Replay 2"},
 		{name: "replay-done", as: db.Admin, path: "/archive/replays/3", shows: "Replay 3"},
+		{name: "archive-wrong", as: db.Admin, path: "/archive?notice=x&since=soon&code=" + longWord, shows: "must be the number of a notice", wrong: 422},
+		{name: "replay-paused", as: db.Admin, path: "/archive/replays/4", shows: "failed from 2026-12-01 05:00 UTC"},
+		{name: "replay-cancelled", as: db.Admin, path: "/archive/replays/5", shows: "left in the archive"},
+		{name: "replay-cancel", as: db.Admin, path: "/archive/replays/4/cancel", shows: "Cancel replay 4?"},
+		{name: "plan", as: db.Admin, path: "/archive/plans/1", shows: "12,305 will be put back"},
+		{name: "plan-nothing", as: db.Admin, path: "/archive/plans/2", shows: "Nothing matches any more"},
 		{name: "queues", as: db.Admin, path: "/queues", shows: "push"},
 		{name: "queue", as: db.Admin, path: "/queues/push?state=pending", shows: "no:such"},
 	}
@@ -209,6 +217,17 @@ func formScenes() []scene {
 			b.write("#tags", "seoul")
 			b.eval(`() => document.querySelector("#tags").blur()`)
 			b.says("#audience-count", "67 devices")
+		}},
+		{name: "test-form", as: db.Operator, path: "/notices/new", shows: koreanText, does: func(b *browser) {
+			b.write("#title", koreanText)
+			b.write("#body", longWord)
+			b.click("#compose-test summary")
+			b.click("#compose-test button")
+			b.see("#test-form")
+			b.write("#numbers", "1 2 3")
+			b.click("#test-form button[value=find]")
+			b.see("#test-devices")
+			b.see("#test-form h2")
 		}},
 		{name: "compose-wrong", as: db.Operator, path: "/notices/new", shows: hostileText, wrong: 422, does: func(b *browser) {
 			b.write("#title", hostileText)
