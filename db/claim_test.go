@@ -75,8 +75,9 @@ func TestNoClaimWhileNoticeOrVendorRests(t *testing.T) {
 		t.Fatal("the vendor is not paused")
 	}
 	none("vendor paused")
-	exec(t, s.db, `UPDATE vendor SET state = 'probing'`)
+	exec(t, s.db, `UPDATE vendor SET state = 'probing', next_probe_at = now()`)
 	none("vendor probed")
+	exec(t, s.db, `UPDATE vendor SET state = 'paused', next_probe_at = NULL`)
 	ok(t, s.db.ResumeVendor(t.Context(), "http", someone))
 	if first, retries := s.claim(2), s.due(2); len(first) != 2 || len(retries) != 2 {
 		t.Fatalf("resumed: %d and %d claimed", len(first), len(retries))

@@ -134,7 +134,7 @@ func TestGoneDisablesUnlessRegisteredAgain(t *testing.T) {
 		t.Fatalf("disabled: %v, registered again: %v, erased: %v",
 			disabled(c[0].DeviceID), disabled(c[1].DeviceID), disabled(c[2].DeviceID))
 	}
-	exec(t, s.db, `UPDATE vendor SET keep_devices = true`)
+	exec(t, s.db, `UPDATE vendor SET keep_devices = true, kept_since = now()`)
 	s.record(OutcomeDead, c[3])
 	if disabled(c[3].DeviceID) {
 		t.Fatal("disabled although devices are to be kept")

@@ -315,8 +315,9 @@ func TestBannerOfAPausedVendorIsForAdmins(t *testing.T) {
 	if v := operator.get("/notices"); v.Find("main > section .note-bad").Length() != 0 || v.text("#badge") != "✕ sending waits: vendor refuses us" {
 		t.Errorf("an operator sees %s and the badge %q", v.text("main"), v.text("#badge"))
 	}
-	admin.sql(`UPDATE vendor SET state = 'probing', reason = 'outage'`)
-	if v := admin.get("/notices"); v.Find("main > section .note-bad").Length() != 0 {
-		t.Error("a vendor that is tried by itself asks nobody for anything")
+	admin.sql(`UPDATE vendor SET state = 'probing', reason = 'outage', next_probe_at = now()`)
+	admin.server.watch.forget()
+	if v := admin.get("/notices"); v.Find("main > section form[action='/vendor/resume']").Length() != 1 {
+		t.Errorf("an admin cannot have a vendor tried that is probed: %s", v.text("main"))
 	}
 }
