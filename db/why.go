@@ -25,26 +25,26 @@ const (
 	WhySkipped      WhyCase = "skipped"       // At, with Reason, which has held since Since
 	WhyUnknown      WhyCase = "unknown"       // nobody knows how the call of At ended
 
-	WhyNoNotice    WhyCase = "no_notice"
-	WhyNoDevice    WhyCase = "no_device"
-	WhyLater       WhyCase = "later"        // it came At, after the notice
-	WhyToCome      WhyCase = "to_come"      // the fan-out has not come to it yet
-	WhyToComePause WhyCase = "to_come_paus" // and By paused the notice: At
-	WhyCancelling  WhyCase = "cancelling"   // By cancelled the notice At; its end is being written
-	WhyExpiring    WhyCase = "expiring"     // the notice expired At; its end is being written
-	WhyErased      WhyCase = "erased"       // it was erased At, before its turn
-	WhyPlatform    WhyCase = "platform"     // it was on Platform
-	WhyTags        WhyCase = "tags"         // it has none of the notice's tags
-	WhyDisabled    WhyCase = "disabled"     // since Since, with Reason, until Until
-	WhyNoConsent   WhyCase = "no_consent"   // since Since, until Until
-	WhyTagsChanged WhyCase = "tags_changed" // its tags were changed At; those before are not kept
-	WhyErasedSince WhyCase = "erased_since" // it was erased At, after its turn; what it was is not kept
-	WhyNotThen     WhyCase = "not_then"     // it is in the audience now and was not then
+	WhyNoNotice     WhyCase = "no_notice"
+	WhyNoDevice     WhyCase = "no_device"
+	WhyLater        WhyCase = "later"          // it came At, after the notice
+	WhyToCome       WhyCase = "to_come"        // the fan-out has not come to it yet
+	WhyToComePaused WhyCase = "to_come_paused" // and By paused the notice: At
+	WhyCancelling   WhyCase = "cancelling"     // By cancelled the notice At; its end is being written
+	WhyExpiring     WhyCase = "expiring"       // the notice expired At; its end is being written
+	WhyErased       WhyCase = "erased"         // it was erased At, before its turn
+	WhyPlatform     WhyCase = "platform"       // it was on Platform
+	WhyTags         WhyCase = "tags"           // it has none of the notice's tags
+	WhyDisabled     WhyCase = "disabled"       // since Since, with Reason, until Until
+	WhyNoConsent    WhyCase = "no_consent"     // since Since, until Until
+	WhyTagsChanged  WhyCase = "tags_changed"   // its tags were changed At; those before are not kept
+	WhyErasedSince  WhyCase = "erased_since"   // it was erased At, after its turn; what it was is not kept
+	WhyNotThen      WhyCase = "not_then"       // it is in the audience now and was not then
 )
 
 // WhyCases are all cases.
 var WhyCases = []WhyCase{WhySent, WhyWaiting, WhyRetry, WhyPaused, WhyVendorPaused, WhySending, WhyFailed, WhySkipped,
-	WhyUnknown, WhyNoNotice, WhyNoDevice, WhyLater, WhyToCome, WhyToComePause, WhyCancelling, WhyExpiring, WhyErased,
+	WhyUnknown, WhyNoNotice, WhyNoDevice, WhyLater, WhyToCome, WhyToComePaused, WhyCancelling, WhyExpiring, WhyErased,
 	WhyPlatform, WhyTags, WhyDisabled, WhyNoConsent, WhyTagsChanged, WhyErasedSince, WhyNotThen}
 
 // Why is the answer for one device and one notice. What is beside the case says

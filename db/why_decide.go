@@ -79,7 +79,7 @@ func (w *Why) ofNone(n whyNotice, d whyDevice, events []whyEvent) {
 		case n.Expired:
 			w.Case, w.At = WhyExpiring, &n.ExpiresAt
 		case n.State == Paused:
-			w.Case, w.At, w.By = WhyToComePause, &n.StateAt, n.StateByName
+			w.Case, w.At, w.By = WhyToComePaused, &n.StateAt, n.StateByName
 		default:
 			w.Case = WhyToCome
 		}

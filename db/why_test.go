@@ -212,7 +212,7 @@ func TestWhyItsTurnIsToCome(t *testing.T) {
 	must(s.db.TakeRange(s.Context(), rings[0], 1))(t)
 	s.wantWhy(1, WhyWaiting)
 	s.act(s.db.PauseNotice)
-	s.wantWhy(5, WhyToComePause)
+	s.wantWhy(5, WhyToComePaused)
 	s.act(s.db.CancelNotice)
 	s.wantWhy(5, WhyCancelling)
 	s.closeAll()

@@ -9,7 +9,7 @@ type Words struct {
 	RoleChanged, PersonDisabled, PersonEnabled, SignedOutThere, SignedOutAll, PasswordChanged, TokenRevoked, SecondDropped string
 	ImportConfirmed, ImportDeclined, ImportCancelled, All                                                                  string
 	PasswordsDiffer, PasswordWrong, DaysWrong                                                                              string
-	NoSuchToken, ChooseFirst, DigitsOnly, BadTime, BadNotice                                                               string
+	NoSuchToken, NoSuchDevice, NoSuchUser, NoSuchNotice, ChooseFirst, DigitsOnly, BadTime, BadNotice                       string
 	SignedOut, SignedOutWhat, SignIn, NotAskedYet, AllMove, RedisAnswers, RedisSilent                                      string
 }
 
@@ -28,7 +28,8 @@ func Said() Words {
 		PasswordsDiffer: "is not the same as above", PasswordWrong: "is not your password", DaysWrong: "must be a whole number from 1 to 3650, or empty",
 		ImportConfirmed: "The devices that the list does not name are being disabled.", ImportDeclined: "No device was disabled.",
 		ImportCancelled: "The import is cancelled; what it did stays.", All: "all",
-		NoSuchToken: "No device has this token now.", ChooseFirst: "Choose at least one delivery first.",
+		NoSuchToken: "No device has this token now.", NoSuchDevice: "No device was found under this number.", NoSuchNotice: "there is no notice of this number",
+		NoSuchUser: "No device was found of a user of this name: either none ever registered, or it was erased, or what was typed differs by a letter.", ChooseFirst: "Choose at least one delivery first.",
 		DigitsOnly: "A device's number has digits only.", BadTime: "must be a day and a time, such as 2027-01-31T18:00",
 		BadNotice:     "must be the number of a notice",
 		SignedOut:     "You are signed out.",
