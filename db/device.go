@@ -144,14 +144,14 @@ func (db *DB) CountAudience(ctx context.Context, a Audience) (n int64, err error
 }
 
 // EraseDevice forgets the address, the person, the installation and the tags of
-// a device. What was delivered stays counted, and what still waits for it is
-// skipped. Doing it again changes nothing more. It is ErrNotFound where there is
+// a device, and that these ever changed. What was delivered stays counted, and
+// what still waits for it is skipped. Doing it again changes nothing more. It is ErrNotFound where there is
 // no such device.
 func (db *DB) EraseDevice(ctx context.Context, id int64, a Actor) (err error) {
 	defer wrap(&err, "EraseDevice(%d)", id)
 	return db.tx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		var erased bool
-		err := tx.QueryRow(ctx, "SELECT erased_at IS NOT NULL FROM device WHERE id = $1 FOR UPDATE", id).Scan(&erased)
+		var erased, consent bool
+		err := tx.QueryRow(ctx, "SELECT erased_at IS NOT NULL, consent FROM device WHERE id = $1 FOR UPDATE", id).Scan(&erased, &consent)
 		if err != nil || erased {
 			return orNotFound(err)
 		}
@@ -160,6 +160,16 @@ func (db *DB) EraseDevice(ctx context.Context, id int64, a Actor) (err error) {
 				consent = false, erased_at = now(), updated_at = now()
 			WHERE id = $1 AND erased_at IS NULL`, id)
 		if err != nil {
+			return err
+		}
+		if err := forgetEvents(ctx, tx, id); err != nil {
+			return err
+		}
+		var events []deviceChange
+		if consent {
+			events = append(events, deviceChange{device: id, what: EventWithdrawn})
+		}
+		if err := addEvents(ctx, tx, append(events, deviceChange{device: id, what: EventErased}), a); err != nil {
 			return err
 		}
 		return addAudit(ctx, tx, a, "device.erase", deviceObject(id), nil)

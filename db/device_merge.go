@@ -21,6 +21,9 @@ type deviceState struct {
 	detach   bool // it lets a stored token or installation go, which another may take
 	disabled bool // as stored, and not since another took its token
 	keep     bool // it stays disabled as it is
+
+	was *deviceState // as stored; nil: it is new
+	off bool         // as stored it was disabled, whatever the reason
 }
 
 func (d *deviceState) changed() bool { return d.named || d.replaced }

@@ -63,7 +63,7 @@ func putDevices(ctx context.Context, tx pgx.Tx, in []DeviceInput, a Actor) ([]De
 		named[i] = set.put(d)
 	}
 	old, fresh := set.split()
-	written, err := writeDevices(ctx, tx, old, fresh)
+	written, err := writeDevices(ctx, tx, old, fresh, a)
 	if err != nil {
 		return nil, err
 	}
@@ -108,17 +108,19 @@ func lockDevices(ctx context.Context, tx pgx.Tx, in []DeviceInput) ([]*deviceSta
 	for i, r := range rows {
 		stored[i] = &deviceState{id: r.ID, token: r.Token, platform: r.Platform, person: r.Person,
 			tags: r.Tags, consent: r.Consent, installation: r.Installation,
-			disabled: r.DisabledAt != nil && *r.DisabledReason != "replaced"}
+			disabled: r.DisabledAt != nil && *r.DisabledReason != "replaced", off: r.DisabledAt != nil}
 		if r.Token != nil {
 			stored[i].hash = tokenHash(*r.Token)
 		}
+		was := *stored[i]
+		stored[i].was = &was
 	}
 	return stored, nil
 }
 
-// writeDevices stores the changed and the new devices and gives their rows. It
-// sets the id of each new one.
-func writeDevices(ctx context.Context, tx pgx.Tx, old, fresh []*deviceState) ([]deviceRow, error) {
+// writeDevices stores the changed and the new devices, with what changed of the
+// former, and gives their rows. It sets the id of each new one.
+func writeDevices(ctx context.Context, tx pgx.Tx, old, fresh []*deviceState, by Actor) ([]deviceRow, error) {
 	if err := detachDevices(ctx, tx, old); err != nil {
 		return nil, err
 	}
@@ -129,6 +131,9 @@ func writeDevices(ctx context.Context, tx pgx.Tx, old, fresh []*deviceState) ([]
 	slices.SortFunc(fresh, func(a, b *deviceState) int { return slices.Compare(a.hash[:], b.hash[:]) })
 	changed, err := writeList(ctx, tx, updateDevices, old)
 	if err != nil {
+		return nil, err
+	}
+	if err := addEvents(ctx, tx, changesOf(old), by); err != nil {
 		return nil, err
 	}
 	added, err := writeList(ctx, tx, insertDevices, fresh)

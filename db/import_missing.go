@@ -68,9 +68,11 @@ func (db *DB) DisableMissing(ctx context.Context, w *ImportWork, limit int) (mor
 				FROM next n, import i
 				WHERE i.id = $1 AND d.id = n.device_id AND d.disabled_at IS NULL AND d.erased_at IS NULL
 					AND d.registered_at <= i.accepted_at
-				RETURNING 1
+				RETURNING d.id
+			), told AS (
+				INSERT INTO device_event (device_id, what, detail, by) SELECT id, 'disabled', 'not_in_list', $3 FROM off
 			)
-			SELECT (SELECT count(*) FROM next), (SELECT count(*) FROM off)`, w.ID, limit).Scan(&taken, &disabled)
+			SELECT (SELECT count(*) FROM next), (SELECT count(*) FROM off)`, w.ID, limit, w.actor().ID).Scan(&taken, &disabled)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -25,6 +26,9 @@ type ImportWork struct {
 }
 
 const workColumns = `id, fence, upload_id AS upload, chunks, dry_run, enable, full_list, phase, read_to, write_to`
+
+// actor names the import where what it did to a device is kept.
+func (w ImportWork) actor() Actor { return Actor{ID: fmt.Sprintf("import:%d", w.ID)} }
 
 // BeginImport takes an import to work on it. It is ErrStale where the ring is not
 // the current one, somebody else holds it, or nothing is to be done. What was

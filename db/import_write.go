@@ -83,7 +83,7 @@ func writeRows(ctx context.Context, tx pgx.Tx, w ImportWork, from, to int64) (t 
 		t.updated = int64(len(changes))
 		return t, nil
 	}
-	created, err := mergeRows(ctx, tx, changes, w.Enable)
+	created, err := mergeRows(ctx, tx, changes, w)
 	t.created += created
 	t.updated = int64(len(changes)) - created
 	return t, err
@@ -159,7 +159,7 @@ func newRows(ctx context.Context, tx pgx.Tx, w ImportWork, args pgx.StrictNamedA
 
 // mergeRows lays rows over the devices that they name, as PutDevices does, and says
 // how many became new ones, since theirs went away meanwhile.
-func mergeRows(ctx context.Context, tx pgx.Tx, changes []DeviceInput, enable bool) (created int64, err error) {
+func mergeRows(ctx context.Context, tx pgx.Tx, changes []DeviceInput, w ImportWork) (created int64, err error) {
 	if len(changes) == 0 {
 		return 0, nil
 	}
@@ -173,9 +173,9 @@ func mergeRows(ctx context.Context, tx pgx.Tx, changes []DeviceInput, enable boo
 	}
 	old, fresh := set.split()
 	for _, d := range old {
-		d.keep = d.disabled && !enable
+		d.keep = d.disabled && !w.Enable
 	}
-	_, err = writeDevices(ctx, tx, old, fresh)
+	_, err = writeDevices(ctx, tx, old, fresh, w.actor())
 	return int64(len(fresh)), err
 }
 

@@ -172,6 +172,8 @@ func TestWorkersReadTheLedgerByItsIndexesAlone(t *testing.T) {
 		"Progress":       func() error { _, err := db.Progress(ctx, notice); return err },
 		"Archive":        func() error { _, err := db.Archive(ctx, ArchiveFilter{}, "", 50); return err },
 		"Device":         func() error { _, err := db.DeviceDeliveries(ctx, 77, "", 50); return err },
+		"DeviceEvents":   func() error { _, err := db.DeviceEvents(ctx, 77, "", 50); return err },
+		"Why":            func() error { _, err := db.Why(ctx, notice, []int64{77, 78}); return err },
 		"FreeLeases":     func() error { _, err := db.FreeLeases(ctx, term, testLease, false, 100); return err },
 		"EndQuietRanges": func() error { return db.EndQuietRanges(ctx, term, testLease) },
 		"EndRange":       func() error { _, err := db.EndRange(ctx, Ring{notice, 1, 1}); return err },
@@ -200,7 +202,7 @@ func TestWorkersReadTheLedgerByItsIndexesAlone(t *testing.T) {
 func wantIndexes(t *testing.T, db *DB, name string, sent []statement) {
 	t.Helper()
 	first := map[string]string{"delivery_device": "(device_id ", "device_pkey": "(id ", "device_audience": "(id ",
-		"device_token": "(token_hash ", "device_installation": "(installation "}
+		"device_event_pkey": "(device_id ", "device_token": "(token_hash ", "device_installation": "(installation "}
 	for _, st := range sent {
 		if !planned(st.sql) {
 			continue
@@ -224,7 +226,7 @@ func wantIndexes(t *testing.T, db *DB, name string, sent []statement) {
 }
 
 // scanOf finds a scan of a table that grows, and its index.
-var scanOf = regexp.MustCompile(`Scan (?:Backward )?(?:using (\w+) )?on (delivery|attempt|device)(?: |$)`)
+var scanOf = regexp.MustCompile(`Scan (?:Backward )?(?:using (\w+) )?on (delivery|attempt|device|device_event)(?: |$)`)
 
 // buffers tells how many pages f's statements touch.
 func buffers(t *testing.T, db *DB, sent []statement) (n int) {
@@ -251,6 +253,8 @@ func TestPagesCostTheSameForALargeAudience(t *testing.T) {
 	for _, n := range []int{1000, 100_000} {
 		url, notice := big(t, n)
 		db, tp := taped(t, url, false)
+		exec(t, db, `INSERT INTO device_event (device_id, what, by) SELECT 1 + i % $1::int, 'tags', 'import:1' FROM generate_series(1, 3 * $1) i`, n)
+		exec(t, db, `DELETE FROM delivery WHERE device_id IN (90, 91)`)
 		exec(t, db, `VACUUM ANALYZE`)
 		ctx := t.Context()
 		cost[n] = map[string]int{}
@@ -261,6 +265,8 @@ func TestPagesCostTheSameForALargeAudience(t *testing.T) {
 			"archive, next":   func() error { _, err := db.Archive(ctx, ArchiveFilter{}, cursor{notice, 400}.String(), 50); return err },
 			"archive, count":  func() error { _, err := db.ArchiveCount(ctx, ArchiveFilter{Reason: "rejected"}); return err },
 			"device":          func() error { _, err := db.DeviceDeliveries(ctx, 80, "", 50); return err },
+			"device, events":  func() error { _, err := db.DeviceEvents(ctx, 80, "", 50); return err },
+			"why":             func() error { _, err := db.Why(ctx, notice, []int64{80, 90, 91}); return err },
 			"failed ones":     func() error { _, err := db.Deliveries(ctx, notice, "failed", "", 50); return err },
 			"ledger's status": func() error { _, err := db.Status(ctx); return err },
 		} {

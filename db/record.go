@@ -185,4 +185,8 @@ const recordEnds = `
 		FROM moved m
 		WHERE m.disable AND v.id = m.device_id AND v.disabled_at IS NULL AND v.erased_at IS NULL
 			AND v.registered_at <= m.claimed_at
-			AND NOT (SELECT keep_devices FROM vendor WHERE kind = v.kind)`
+			AND NOT (SELECT keep_devices FROM vendor WHERE kind = v.kind)
+		RETURNING v.id, m.notice_id
+	), told AS (
+		INSERT INTO device_event (device_id, what, detail, by)
+		SELECT id, 'disabled', 'token_expired', 'notice:' || notice_id FROM gone`

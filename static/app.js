@@ -217,10 +217,37 @@
     });
   }
 
+  const said = document.getElementById("announce");
+
   function announce(elt) {
-    const said = document.getElementById("announce");
     if (said && said.textContent !== elt.dataset.announce) said.textContent = elt.dataset.announce;
   }
+
+  // ---- links to copy ------------------------------------------------------
+
+  // Where the browser does not let us copy, a field shows the link, selected.
+  async function copy(button) {
+    const link = new URL(button.dataset.copy, location.href).href;
+    const field = button.parentElement.querySelector("[data-copied-link]");
+    said.textContent = "";
+    try {
+      await navigator.clipboard.writeText(link);
+      field.hidden = true;
+      button.textContent = words.copied;
+      said.textContent = words.copied;
+    } catch {
+      field.value = link;
+      field.hidden = false;
+      field.focus();
+      field.select();
+      said.textContent = words.copybyhand;
+    }
+  }
+
+  document.addEventListener("click", (e) => {
+    const button = e.target.closest?.("[data-copy]");
+    if (button) copy(button);
+  });
 
   // ---- times --------------------------------------------------------------
 

@@ -1,9 +1,19 @@
 package views
 
+import (
+	"cmp"
+	"strings"
+)
+
 // Devices is the search for a device: by user, by number, or by its token.
 type Devices struct {
 	Shell
 	User, ID string // what was asked
+	Notice   string // what else is asked: why it did not reach whoever is found
+	NoticeAs string // its title
+	Unsaid   string // why that cannot be said
+	Why      []WhyLine
+	Link     string // to this very view
 	Asked    bool   // false: nothing was asked yet
 	Wrong    string // why nothing can be shown
 	Items    []DeviceRow
@@ -50,10 +60,19 @@ type Device struct {
 	StateReason, StateAt                    string
 	Tags                                    []string
 	CreatedAt, RegisteredAt                 string
-	CanErase                                bool
+	CanErase, CanImports                    bool
+	Link                                    string // to this very view
+	Notice, NoticeAs, Unsaid                string // a notice that is asked about, its title, and why nothing can be said
+	Why                                     *WhyLine
+	Events                                  []DeviceEvent // newest first
+	EventsFirst, EventsNext                 string
 	History                                 []DeliveryHistory
 	FirstHref, NextHref                     string
 }
+
+// DeviceEvent is one change of the device. Detail is the reason or the former
+// platform; By is such as token:7, import:5 or notice:12.
+type DeviceEvent struct{ At, What, Detail, By, ByName string }
 
 // DeliveryHistory is one notice's delivery to the device, call by call.
 type DeliveryHistory struct {
@@ -75,6 +94,7 @@ type deviceText struct {
 	Title, Token, Platform, User, Installation, Consent, State, Tags, Created, Registered, Erase string
 	History, Empty, EmptyHint, Notice, Attempts, At, Took, Outcome, Answer, Words, Next          string
 	NoAnswer, NotCharged, Doubt, Generation, NoCall                                              string
+	Events, EventBy, First, EventsEmpty, EventPages                                              string
 }
 
 func deviceWords() deviceText {
@@ -85,18 +105,61 @@ func deviceWords() deviceText {
 		EmptyHint: "A notice reaches the devices that were registered when it was accepted, match its audience and have consent.",
 		Notice:    "Notice", Attempts: "Calls to the vendor", At: "When", Took: "Took", Outcome: "Outcome", Answer: "Code", Words: "The vendor's words",
 		Next: "What happens next:", NoAnswer: "no answer", NotCharged: "not charged", Doubt: "may have arrived all the same",
+		Events: "Consent and state over time", EventBy: "by", First: "Registered for the first time",
+		EventsEmpty: "Nothing else has changed since.", EventPages: "Pages of changes",
 		Generation: "after replay", NoCall: "The vendor was not called.",
 	}
 }
 
+// eventText says what changed.
+func eventText(e DeviceEvent) string {
+	switch e.What {
+	case "consent_given":
+		return "Consent given"
+	case "consent_withdrawn":
+		return "Consent withdrawn"
+	case "disabled":
+		return "Disabled: " + disabledText(e.Detail)
+	case "enabled":
+		return "Enabled again"
+	case "token":
+		return "A new token"
+	case "user":
+		return "Moved to another user, or to none"
+	case "platform":
+		return "Another platform; it was " + e.Detail
+	case "tags":
+		return "Other tags"
+	case "erased":
+		return "Erased"
+	default:
+		return e.What
+	}
+}
+
+// eventBy says who or what changed it, and where more of that is told.
+func eventBy(e DeviceEvent) (words, href string) {
+	kind, id, _ := strings.Cut(e.By, ":")
+	switch kind {
+	case "notice":
+		return "the vendor's answer to notice #" + id, "/notices/" + id
+	case "import":
+		return "import #" + id, "/imports/" + id
+	case "token":
+		return "API, token " + cmp.Or(e.ByName, id), ""
+	default:
+		return cmp.Or(e.ByName, e.By), ""
+	}
+}
+
 // nextText says what happens next to a delivery; when it is tried again is the
-// row's DueAt.
-func nextText(h DeliveryHistory) string {
+// row's DueAt. paused says that the vendor is not called.
+func nextText(h DeliveryHistory, paused bool) string {
 	switch h.Status {
 	case "sent":
 		return "Nothing: the vendor has it."
 	case "failed":
-		return "Nothing by itself. An admin can replay it from the archive."
+		return noFurther(h.Reason) + " An admin can replay it from the archive."
 	case "skipped":
 		return "Nothing: " + reasonText(h.Reason) + "."
 	case "unknown":
@@ -107,10 +170,26 @@ func nextText(h DeliveryHistory) string {
 	switch {
 	case h.NoticeState == "paused":
 		return "It waits: the notice is paused."
+	case paused:
+		return "It waits: calls to the vendor are paused."
 	case h.DueAt != "":
 		return "The vendor is called again at"
 	default:
 		return "The vendor is called as soon as its turn comes."
+	}
+}
+
+// noFurther says why a delivery that failed is not tried again.
+func noFurther(reason string) string {
+	switch reason {
+	case "token_expired", "rejected":
+		return "No further attempt, because the vendor's answer is final."
+	case "expired":
+		return "No further attempt, because the notice has expired."
+	case "outcome_unknown":
+		return "No further attempt, because it may be what its workers were lost by."
+	default:
+		return "No further attempt, because the schedule of retries is used up."
 	}
 }
 

@@ -10,6 +10,7 @@ type layoutText struct {
 	People, Tokens, Audit, Settings                          string
 	Timeout, Lost, Foreign, NoAnswer, Stale, Count           string
 	BadgeOf, HowToGoOn                                       string
+	LinkHere, CopyLink, Copied, CopyByHand                   string
 	Resume, Agree, NextProbe, VendorSays, Waiting, KeepAgree string
 }
 
@@ -28,6 +29,9 @@ func layoutWords() layoutText {
 		UploadCut:     "The connection broke before the whole file was there, so nothing was stored. Send the same file again.",
 		UploadStalled: "The file stopped moving for a minute, so it was given up and nothing was stored. Check your network and send the same file again.",
 		Count:         "{chars} of {limit} characters, {bytes} bytes",
+
+		LinkHere: "Link to this view", CopyLink: "Copy link", Copied: "The link is copied.",
+		CopyByHand: "The browser does not let the page copy. The link is selected: copy it from the field.",
 
 		BadgeOf: "Status: ", HowToGoOn: "What to do, step by step",
 

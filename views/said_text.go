@@ -9,7 +9,7 @@ type Words struct {
 	RoleChanged, PersonDisabled, PersonEnabled, SignedOutThere, SignedOutAll, PasswordChanged, TokenRevoked, SecondDropped string
 	ImportConfirmed, ImportDeclined, ImportCancelled, All                                                                  string
 	PasswordsDiffer, PasswordWrong, DaysWrong                                                                              string
-	NoSuchToken, ChooseFirst, DigitsOnly, BadTime, BadNotice                                                               string
+	NoSuchToken, NoSuchDevice, NoSuchUser, NoSuchNotice, ChooseFirst, DigitsOnly, BadTime, BadNotice                       string
 	ReplayPaused, ReplayResumed, ReplayCancelled                                                                           string
 	ChooseDevice, TooManyDevices                                                                                           string
 	SignedOut, SignedOutWhat, SignIn, NotAskedYet, AllMove, RedisAnswers, RedisSilent                                      string
@@ -32,7 +32,8 @@ func Said() Words {
 		ImportCancelled: "The import is cancelled; what it did stays.", All: "all",
 		ReplayPaused: "The replay is paused: nothing more is put back.", ReplayResumed: "The replay goes on.",
 		ReplayCancelled: "The replay is cancelled. What was put back by then is sent; the rest stays in the archive.",
-		NoSuchToken:     "No device has this token now.", ChooseFirst: "Choose at least one delivery first.",
+		NoSuchToken:     "No device has this token now.", NoSuchDevice: "No device was found under this number.", NoSuchNotice: "there is no notice of this number",
+		NoSuchUser: "No device was found of a user of this name: either none ever registered, or it was erased, or what was typed differs by a letter.", ChooseFirst: "Choose at least one delivery first.",
 		DigitsOnly: "A device's number has digits only.", BadTime: "must be a day and a time, such as 2027-01-31T18:00",
 		ChooseDevice: "choose at least one", TooManyDevices: "choose at most 10",
 		BadNotice:     "must be the number of a notice",

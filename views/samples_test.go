@@ -97,11 +97,30 @@ func device() views.Device {
 		Shell: shell("devices"), ID: "4711", Token: "expired-…3f9a", Platform: "ios", User: "kim <kim@example.com>", Consent: true,
 		State: "disabled", StateReason: "token_expired", StateAt: "2026-12-01T05:11:09Z", Tags: []string{"vip", "seoul"},
 		CreatedAt: "2026-10-01T05:11:09Z", RegisteredAt: "2026-11-01T05:11:09Z", CanErase: true,
+		Link: "/devices/4711?notice=17", Notice: "17", NoticeAs: "정기 점검", Why: whyLines()["failed"],
+		EventsFirst: "/devices/4711", EventsNext: "/devices/4711?events=7", Events: []views.DeviceEvent{
+			{At: "2026-12-01T05:11:09Z", What: "disabled", Detail: "token_expired", By: "notice:17"},
+			{At: "2026-11-09T05:11:09Z", What: "consent_given", By: "token:7", ByName: "shop"},
+			{At: "2026-11-08T05:11:09Z", What: "consent_withdrawn", By: "import:5"},
+			{At: "2026-11-07T05:11:09Z", What: "platform", Detail: "android", By: "user:3", ByName: "ada@example.com"},
+		},
 		History: []views.DeliveryHistory{{DeliveryRow: r, Attempt: []views.AttemptRow{
 			{At: "2026-12-01T05:11:05.123Z", TookMS: 3002, Outcome: "transient", Reason: "timeout", Charged: true, Doubt: true, Generation: 1},
 			{At: "2026-12-01T05:11:09.456Z", TookMS: 31, Outcome: "dead", Reason: "token_expired", Code: "UNREGISTERED", Message: hostile[0], HTTP: 410, Charged: false, Generation: 2, MessageID: "m-1"},
 		}}, {DeliveryRow: views.DeliveryRow{NoticeID: "18", NoticeTitle: "Another", Status: "skipped", Reason: "no_consent", At: "2026-12-01T05:11:09Z"}}},
 	}
+}
+
+// whyLines are a line of each case, with all that any case may have.
+func whyLines() map[string]*views.WhyLine {
+	out := map[string]*views.WhyLine{}
+	for _, c := range strings.Fields(`sent waiting retry paused vendor_paused sending failed skipped unknown no_notice no_device later
+		to_come to_come_paused cancelling expiring erased platform tags disabled no_consent tags_changed erased_since not_then`) {
+		out[c] = &views.WhyLine{Case: c, NoticeID: "17", NoticeTitle: "정기 점검", DeviceID: "4711", AcceptedAt: "2026-12-01T05:11:00Z",
+			At: "2026-12-01T05:11:01Z", Since: "2026-12-01T05:11:02Z", Until: "2026-12-01T05:11:03Z", Reason: "token_expired", Code: "410",
+			Message: hostile[0], By: "ada@example.com", Platform: "android", Platforms: "ios, web", Tags: "vip, seoul"}
+	}
+	return out
 }
 
 func archive() views.Archive {
@@ -181,10 +200,15 @@ func pages() map[string]templ.Component {
 		"deliveries-empty": views.DeliveriesPage(views.Deliveries{Shell: shell("notices"), NoticeID: "17", NoticeTitle: "x", Status: "failed"}),
 		"devices": views.DevicesPage(views.Devices{Shell: shell("devices"), User: "kim", Asked: true, Items: []views.DeviceRow{
 			{ID: "4711", Token: "expired-…3f9a", Platform: "ios", User: "kim", State: "active", Consent: true, Tags: []string{"vip"}, RegisteredAt: "2026-11-01T05:11:09Z"}}}),
-		"devices-none":  views.DevicesPage(views.Devices{Shell: shell("devices"), User: "nobody", Asked: true}),
-		"device":        views.DevicePage(device()),
-		"archive":       views.ArchivePage(archive()),
-		"archive-empty": views.ArchivePage(views.Archive{Shell: shell("archive"), CanReplay: true}),
+		"devices-why": views.DevicesPage(views.Devices{Shell: shell("devices"), User: "kim", Asked: true, Notice: "17", NoticeAs: "정기 점검", Link: "/devices?user=kim&notice=17",
+			Items: []views.DeviceRow{{ID: "4711"}, {ID: "4712"}}, Why: []views.WhyLine{*whyLines()["sent"], *whyLines()["no_consent"]}}),
+		"devices-unsaid": views.DevicesPage(views.Devices{Shell: shell("devices"), User: "kim", Asked: true, Notice: "x", Unsaid: "must be the number of a notice", Items: []views.DeviceRow{{ID: "1"}}}),
+		"devices-lookup": views.DevicesPage(views.Devices{Shell: shell("devices"), Notice: "17", NoticeAs: "정기 점검"}),
+		"device-empty":   views.DevicePage(views.Device{Shell: shell("devices"), ID: "1", State: "active", CreatedAt: "2026-10-01T05:11:09Z", Link: "/devices/1"}),
+		"devices-none":   views.DevicesPage(views.Devices{Shell: shell("devices"), User: "nobody", Asked: true}),
+		"device":         views.DevicePage(device()),
+		"archive":        views.ArchivePage(archive()),
+		"archive-empty":  views.ArchivePage(views.Archive{Shell: shell("archive"), CanReplay: true}),
 		"archive-wrong": views.ArchivePage(views.Archive{Shell: shell("archive"), Filter: views.ArchiveFilter{Notice: hostile[0], Since: "soon"},
 			Wrong: map[string]string{"notice": "must be the number of a notice", "since": "must be a day"}}),
 		"replay":           views.ReplayPage(replay("running", true)),
@@ -263,6 +287,10 @@ func hostilePages(text string) map[string]templ.Component {
 	n.Title, n.Body, n.Link, n.Audience, n.AcceptedBy = text, text, text, text, text
 	d := device()
 	d.User, d.Token, d.Tags, d.Installation = text, text, []string{text}, text
+	w := *whyLines()["retry"]
+	w.NoticeTitle, w.Reason, w.Code, w.Message, w.By, w.Tags = text, text, text, text, text, text
+	d.Why, d.NoticeAs = &w, text
+	d.Events[0].Detail, d.Events[1].ByName, d.Events[2].What, d.Events[3].By = text, text, text, text
 	d.History[0].Message, d.History[0].Code, d.History[0].NoticeTitle, d.History[0].Attempt[1].Message = text, text, text, text
 	c := compose()
 	c.Title, c.Body, c.Link, c.Tags, c.Wrong, c.RepeatTitle = text, text, text, text, map[string]string{"title": text, "body": text}, text

@@ -21,17 +21,40 @@ func devicePage(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	cursor := r.FormValue("cursor")
+	cursor, events := r.FormValue("cursor"), r.FormValue("events")
 	list, err := s.pages.DeviceDeliveries(r.Context(), id, cursor, historySize)
 	if err != nil {
 		return err
 	}
-	if err := s.noteRead(r, "device:"+idText(id)); err != nil {
+	changes, err := s.pages.DeviceEvents(r.Context(), id, events, pageSize)
+	if err != nil {
+		return err
+	}
+	asked := askedNotice(r)
+	if err := s.noteReadOf(r, "device:"+idText(id), asked.detail()); err != nil {
 		return err
 	}
 	m := viewDevice(d)
-	m.FirstHref, m.NextHref = firstHref(deviceHref(id), cursor), nextHref(deviceHref(id), nil, list.Next)
-	m.CanErase = m.State != "erased" && may(r).Devices
+	path, keep := deviceHref(id), asked.values()
+	m.FirstHref, m.NextHref = firstHref(withQuery(path, keep), cursor), nextHref(path, keep, list.Next)
+	m.EventsFirst = firstHref(withQuery(path, keep), events)
+	if changes.Next != "" {
+		keep.Set("events", changes.Next)
+		m.EventsNext = withQuery(path, keep)
+	}
+	m.Link = withQuery(path, asked.values(), "cursor", cursor, "events", events)
+	m.CanErase, m.CanImports = m.State != "erased" && may(r).Devices, may(r).Send
+	for _, e := range changes.Items {
+		m.Events = append(m.Events, views.DeviceEvent{At: stamp(e.At), What: e.What, Detail: textOf(e.Detail), By: e.By, ByName: textOf(e.ByName)})
+	}
+	m.Notice, m.Unsaid = asked.text, asked.wrong
+	if asked.id > 0 {
+		why, err := s.whyLines(r, asked.id, []int64{id})
+		if err != nil {
+			return err
+		}
+		m.Why, m.NoticeAs = &why[0], why[0].NoticeTitle
+	}
 	for _, x := range list.Items {
 		m.History = append(m.History, shapeHistory(x))
 	}
@@ -42,13 +65,19 @@ func devicePage(s *Server, w http.ResponseWriter, r *http.Request) error {
 }
 
 // noteRead keeps in the log of acts that somebody read a person's history.
-func (s *Server) noteRead(r *http.Request, object string) error {
-	return s.pages.NoteAct(r.Context(), actorOf(r), "device.read", object, nil)
+func (s *Server) noteRead(r *http.Request, object string) error { return s.noteReadOf(r, object, nil) }
+
+func (s *Server) noteReadOf(r *http.Request, object string, detail map[string]any) error {
+	return s.pages.NoteAct(r.Context(), actorOf(r), "device.read", object, detail)
 }
 
 // noteFind keeps in the log of acts that somebody looked for a person's devices.
 func (s *Server) noteFind(r *http.Request, user string) error {
-	return s.pages.NoteAct(r.Context(), actorOf(r), "device.find", "devices", map[string]any{"user": user})
+	return s.noteFindOf(r, map[string]any{"user": user})
+}
+
+func (s *Server) noteFindOf(r *http.Request, detail map[string]any) error {
+	return s.pages.NoteAct(r.Context(), actorOf(r), "device.find", "devices", detail)
 }
 
 func viewDevice(d db.Device) views.Device {
