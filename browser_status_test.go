@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -186,11 +187,12 @@ func (s *site) databaseAway() (back func()) {
 	s.no(err)
 	name := pgx.Identifier{cfg.Database}.Sanitize()
 	cfg.Database = "postgres"
-	admin, err := pgx.ConnectConfig(s.t.Context(), cfg)
+	ctx := context.WithoutCancel(s.t.Context()) // back may be a cleanup
+	admin, err := pgx.ConnectConfig(ctx, cfg)
 	s.no(err)
-	s.t.Cleanup(func() { _ = admin.Close(s.t.Context()) })
+	s.t.Cleanup(func() { _ = admin.Close(ctx) })
 	do := func(sql string, args ...any) {
-		_, err := admin.Exec(s.t.Context(), sql, args...)
+		_, err := admin.Exec(ctx, sql, args...)
 		s.no(err)
 	}
 	do("ALTER DATABASE " + name + " WITH ALLOW_CONNECTIONS false")

@@ -133,6 +133,11 @@ func deviceScenes() []scene {
 		{name: "device-disabled", as: db.Support, path: "/devices/3", shows: "disabled"},
 		{name: "device-erased", as: db.Support, path: "/devices/4", shows: "erased"},
 		{name: "device-quiet", as: db.Support, path: "/devices/70", shows: "kim"},
+		{name: "device-why", as: db.Support, path: "/devices/1?notice=4", shows: "#4"},
+		{name: "device-why-hostile", as: db.Support, path: "/devices/2?notice=1", shows: "alert(1)"},
+		{name: "device-why-no-notice", as: db.Support, path: "/devices/1?notice=9999", shows: "9999"},
+		{name: "devices-why", as: db.Support, path: "/devices?user=kim&notice=4", shows: "#4"},
+		{name: "devices-lookup", as: db.Support, path: "/devices?notice=4", shows: "Find a device"},
 		{name: "device-erase", as: db.Support, path: "/devices/1/erase", shows: "Erase this device?"},
 	}
 }

@@ -36,7 +36,7 @@ func (s *Server) findTestDevices(r *http.Request, m *views.TestForm) ([]int64, e
 	}
 	add(found...)
 	if m.User != "" {
-		if found, err = s.devicesOfUser(r, m); err != nil {
+		if found, err = s.testDevicesOf(r, m); err != nil {
 			return nil, err
 		}
 		add(found...)
@@ -68,7 +68,7 @@ func (s *Server) devicesByNumbers(r *http.Request, m *views.TestForm) ([]db.Devi
 	return s.pages.DevicesByID(r.Context(), ids[:min(len(ids), testChoices+1)])
 }
 
-func (s *Server) devicesOfUser(r *http.Request, m *views.TestForm) ([]db.Device, error) {
+func (s *Server) testDevicesOf(r *http.Request, m *views.TestForm) ([]db.Device, error) {
 	list, err := s.pages.DevicesByUser(r.Context(), m.User, "", testChoices+1)
 	var invalid *db.InvalidError
 	if errors.As(err, &invalid) {
