@@ -179,6 +179,8 @@ func (s *site) adminTypes(b *browser, base string) {
 	b.types(input.Space)
 	b.until("one is chosen", func() bool { return strings.Contains(b.textOf("main .acts"), "1") })
 	b.presses(`button[name=act][value=all]`)
+	b.at("/archive/plans/")
+	b.presses("form[action$='/start'] button")
 	b.at("/archive/replays/")
 	b.says("#replay", "done")
 

@@ -66,6 +66,9 @@ func TestBrowserWithoutScript(t *testing.T) {
 	b.looksAgain("#replay", "done")
 	b.open(base + "/archive?reason=token_expired")
 	b.click("button[name=act][value=all]")
+	b.at("/archive/plans/")
+	b.says("main", "will be put back")
+	b.click("form[action$='/start'] button")
 	b.at("/archive/replays/")
 	b.until("all are done", func() bool { return s.count("SELECT count(*) FROM replay WHERE state = 'done'") == 2 })
 	if b.eval("() => typeof window.htmx") != "undefined" {
