@@ -16,12 +16,8 @@ import (
 	"github.com/go-rod/rod/lib/proto"
 )
 
-// envBrowser names the Chromium to use; envScreenshot, where it is set, the file
-// that the picture of the notice page is written to.
-const (
-	envBrowser    = "BONGSU_TEST_BROWSER"
-	envScreenshot = "BONGSU_TEST_SCREENSHOT"
-)
+// envBrowser names the Chromium to use.
+const envBrowser = "BONGSU_TEST_BROWSER"
 
 const debianBrowser = "/usr/bin/chromium"
 
@@ -143,18 +139,6 @@ func (b *browser) doubleClick(selector string) {
 func (b *browser) until(what string, ok func() bool) {
 	b.t.Helper()
 	b.no(poll(b.t.Context(), cmp.Or(b.waits, ends), 20*time.Millisecond, what, func() (bool, error) { return ok(), nil }))
-}
-
-// picture writes what the tab shows to the file that envScreenshot names.
-func (b *browser) picture() {
-	b.t.Helper()
-	file := os.Getenv(envScreenshot)
-	if file == "" {
-		return
-	}
-	png, err := b.page.Screenshot(false, &proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatPng})
-	b.no(err)
-	b.no(os.WriteFile(file, png, 0o644))
 }
 
 // boot runs the program with all roles within this process, until the test ends,

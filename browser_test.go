@@ -34,7 +34,6 @@ func TestBrowser(t *testing.T) {
 
 	id := s.submitsByDoubleClick(b, base)
 	s.watches(b, id)
-	b.picture()
 	s.readsHistory(b)
 	s.replaysOne(b, base, id)
 }

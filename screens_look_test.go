@@ -1,17 +1,21 @@
 package main
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"image/png"
 	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/go-rod/rod"
 	"github.com/go-rod/rod/lib/proto"
+	"github.com/pquerna/otp/totp"
 )
 
 // axe is axe-core as published; it is put into the page over the browser's own
@@ -185,8 +189,20 @@ func (b *browser) draws(file string, whole bool) (size int) {
 	b.t.Helper()
 	b.eval("() => { scrollTo(0, 0); document.activeElement?.blur() }")
 	b.hidesPlaces()
-	png, err := b.page.Screenshot(whole, &proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatPng})
+	raw, err := b.page.Screenshot(whole, &proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatPng})
 	b.no(err)
-	b.no(os.WriteFile(file, png, 0o644))
-	return len(png)
+	seen, err := png.Decode(bytes.NewReader(raw))
+	b.no(err)
+	var small bytes.Buffer // the browser is quick and packs badly
+	b.no((&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&small, seen))
+	b.no(os.WriteFile(file, small.Bytes(), 0o644))
+	return small.Len()
+}
+
+// codeNow gives the code of a second factor at this moment.
+func (b *browser) codeNow(secret string) string {
+	b.t.Helper()
+	code, err := totp.GenerateCode(secret, time.Now())
+	b.no(err)
+	return code
 }

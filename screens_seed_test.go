@@ -21,7 +21,7 @@ var (
 // sceneLinks are the tokens of the one-time links of scenes.
 const sceneLink, sceneUsedLink = "scene-link", "scene-used-link"
 
-// sets runs statements; $… stand for nothing: texts go in by name.
+// sets runs statements in which :hostile and the like stand for those texts.
 func (x *screens) sets(sql string) {
 	x.t.Helper()
 	quote := func(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
@@ -90,9 +90,9 @@ func (x *screens) noticesOfScenes() {
 		UPDATE notice SET cut_at = now() - interval '110 seconds' WHERE id IN (4, 66);
 		INSERT INTO notice_counter (notice_id, shard, total, pending, retrying, sending, sent, failed, skipped, unknown, twice, attempts) VALUES
 			(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), (2, 0, 12000, 9000, 0, 0, 3000, 0, 0, 0, 0, 3000), (3, 0, 900, 0, 0, 0, 300, 0, 600, 0, 0, 300),
-			(4, 0, 70, 10, 0, 0, 0, 55, 1, 4, 2, 70), (65, 0, 12000, 0, 0, 0, 11800, 200, 0, 0, 0, 12400), (66, 0, 12000, 3478, 90, 110, 8300, 22, 0, 0, 0, 8700);
+			(4, 0, 70, 10, 0, 0, 0, 55, 1, 4, 2, 70), (65, 0, 12000, 0, 0, 0, 11991, 9, 0, 0, 0, 12400), (66, 0, 12000, 3478, 90, 110, 8300, 22, 0, 0, 0, 8700);
 		INSERT INTO notice_reason (notice_id, shard, status, reason, n) VALUES (4, 0, 'failed', 'token_expired', 30), (4, 0, 'failed', 'vendor_error', 25),
-			(4, 0, 'unknown', 'timeout', 4), (4, 0, 'skipped', 'no_consent', 1), (65, 0, 'failed', 'token_expired', 200), (66, 0, 'failed', 'token_expired', 22),
+			(4, 0, 'unknown', 'timeout', 4), (4, 0, 'skipped', 'no_consent', 1), (65, 0, 'failed', 'token_expired', 8), (65, 0, 'failed', 'vendor_error', 1), (66, 0, 'failed', 'token_expired', 22),
 			(3, 0, 'skipped', 'cancelled', 600);`)
 }
 
@@ -102,16 +102,18 @@ func (x *screens) deliveriesOfScenes() {
 	x.t.Helper()
 	x.sets(`
 		INSERT INTO delivery (notice_id, device_id, status, reason, code, message, attempts, charged, failed_at, sent_at, generation, twice)
-		SELECT 4, id, CASE WHEN id > 56 THEN 'failed' ELSE 'failed' END, CASE WHEN id % 2 = 0 THEN 'token_expired' ELSE 'vendor_error' END,
+		SELECT 4, id, 'failed', CASE WHEN id % 2 = 0 THEN 'token_expired' ELSE 'vendor_error' END,
 			CASE WHEN id = 2 THEN left(:hostile, 64) WHEN id % 2 = 0 THEN 'UNREGISTERED' ELSE 'UNAVAILABLE' END,
 			CASE id WHEN 2 THEN :hostile WHEN 3 THEN :long WHEN 5 THEN :arabic ELSE 'the vendor says so' END, 4, 4, now(), NULL, 1, id = 7
-		FROM generate_series(1, 55) id;
+		FROM (SELECT generate_series(2, 55) UNION SELECT 62) v (id);
 		INSERT INTO delivery (notice_id, device_id, status, reason, message, attempts, twice) SELECT 4, id, 'unknown', 'timeout', :long, 1, true FROM generate_series(56, 59) id;
 		INSERT INTO delivery (notice_id, device_id, status, reason) VALUES (4, 60, 'skipped', 'no_consent');
 		INSERT INTO delivery (notice_id, device_id, status, wake_at, reason, attempts) VALUES (4, 61, 'pending', now() + interval '1 hour', 'vendor_error', 2);
 		INSERT INTO delivery (notice_id, device_id, status, sent_at, attempts) SELECT n, 2, 'sent', now() - interval '1 day', 1 FROM generate_series(5, 64) n;
 		INSERT INTO delivery (notice_id, device_id, status, reason, code, message, attempts, charged, failed_at) VALUES
 			(65, 1, 'failed', 'vendor_error', 'UNAVAILABLE', 'try later', 4, 4, now());
+		INSERT INTO delivery (notice_id, device_id, status, reason, code, message, attempts, charged, failed_at)
+		SELECT 65, id, 'failed', 'token_expired', 'UNREGISTERED', 'the address is gone', 1, 1, now() FROM generate_series(20, 27) id;
 		INSERT INTO attempt (notice_id, device_id, fence, generation, started_at, took_ms, http, outcome, charged, doubt, reason, code, message, message_id)
 		SELECT 65, 1, i, 1, now() - interval '2 minutes' + i * interval '6 seconds', 30 + i, 503, 'transient', true, false, 'vendor_error', 'UNAVAILABLE', 'try later', NULL
 		FROM generate_series(1, 4) i;

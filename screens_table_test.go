@@ -1,10 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"strings"
-
-	"github.com/go-rod/rod/lib/proto"
 
 	"bongsu/db"
 )
@@ -106,7 +103,8 @@ func listScenes() []scene {
 		{name: "import-cancel", as: db.Operator, path: "/imports/2/cancel", shows: "Cancel this import?"},
 		{name: "export", as: db.Admin, path: "/devices/export", shows: "Export devices"},
 		{name: "archive", as: db.Admin, path: "/archive", shows: "Archive"},
-		{name: "archive-narrowed", as: db.Admin, path: "/archive?notice=4&reason=vendor_error", shows: "Replay", draws: "archive"},
+		{name: "archive-one-notice", as: db.Admin, path: "/archive?notice=65", shows: "#65", draws: "archive"},
+		{name: "archive-narrowed", as: db.Admin, path: "/archive?notice=4&reason=vendor_error", shows: "Replay"},
 		{name: "replay-pending", as: db.Admin, path: "/archive/replays/1", shows: "Replay 1"},
 		{name: "replay-running", as: db.Admin, path: "/archive/replays/2", shows: "Replay 2"},
 		{name: "replay-done", as: db.Admin, path: "/archive/replays/3", shows: "Replay 3"},
@@ -158,9 +156,7 @@ func peopleScenes() []scene {
 }
 
 func statusScenes() []scene {
-	return []scene{
-		{name: "status", as: db.Operator, path: "/status", shows: "database"},
-	}
+	return []scene{{name: "status", as: db.Operator, path: "/status", shows: "Database"}}
 }
 
 // refusedScenes are pages that the role may not see.
@@ -201,9 +197,7 @@ func outageScenes() []scene {
 // formScenes are pages that an act leads to. They change what is stored, and
 // come after the scenes that read it.
 func formScenes() []scene {
-	send := func(form string) func(b *browser) {
-		return func(b *browser) { b.sends(form) }
-	}
+	send := func(form string) func(b *browser) { return func(b *browser) { b.sends(form) } }
 	return []scene{
 		{name: "signin-wrong", path: "/signin", shows: "wrong", wrong: 422, does: func(b *browser) {
 			b.write("#email", longWord+"@example.com")
@@ -284,8 +278,7 @@ func formScenes() []scene {
 // sends sends a form past what the browser itself would keep back.
 func (b *browser) sends(form string) {
 	b.t.Helper()
-	b.no(b.page.Wait(evalOf(fmt.Sprintf(`() => !!window.htmx && !!document.querySelector(%q)`, form))))
+	b.see(form)
 	_, err := b.page.Eval(`form => { const f = document.querySelector(form); f.noValidate = true; f.querySelector("button[type=submit]").click(); }`, form)
 	b.no(err)
-	b.no(proto.PageBringToFront{}.Call(b.page))
 }

@@ -66,8 +66,9 @@ func tone(state string) ui.Tone {
 }
 
 // htmxConfig switches off what the content policy forbids or what would hide
-// trouble, and sets the browser's limit of 15 s.
+// trouble, and sets the browser's limit of 15 s. What comes is dressed at once: a
+// delay would have times painted as they were sent, and the page jump.
 const htmxConfig = `{"timeout":15000,"historyEnabled":false,"historyCacheSize":0,"refreshOnHistoryMiss":true,` +
 	`"historyRestoreAsHxRequest":false,"includeIndicatorStyles":false,"allowEval":false,"allowScriptTags":false,` +
-	`"selfRequestsOnly":true,"scrollIntoViewOnBoost":false,"responseHandling":[{"code":"204","swap":false},` +
+	`"selfRequestsOnly":true,"scrollIntoViewOnBoost":false,"defaultSettleDelay":0,"responseHandling":[{"code":"204","swap":false},` +
 	`{"code":"[23]..","swap":true},{"code":"422","swap":true},{"code":"[45]..","swap":false,"error":true}]}`
