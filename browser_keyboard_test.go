@@ -177,7 +177,7 @@ func (s *site) adminTypes(b *browser, base string) {
 	b.open(base + "/archive?reason=token_expired")
 	b.tabs("#archive-rows input[name=delivery]")
 	b.types(input.Space)
-	b.until("one is chosen", func() bool { return strings.Contains(b.textOf("main .acts"), "1") })
+	b.until("one is chosen", func() bool { return strings.Contains(b.textOf("main button[data-chosen]"), "1") })
 	b.presses(`button[name=act][value=all]`)
 	b.at("/archive/plans/")
 	b.presses("form[action$='/start'] button")
