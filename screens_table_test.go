@@ -6,8 +6,6 @@ import (
 	"bongsu/db"
 )
 
-const nobody db.Role = ""
-
 // acts are all scenes. A new page is a line here: TestScreensAreWhole says which
 // is missing.
 func acts() []act {
