@@ -126,9 +126,10 @@ func (x *screens) deliveriesOfScenes() {
 			(3, '{"notice":4,"reason":"token_expired","code":"UNREGISTERED"}', 'done', 100, 60, '{"device_disabled": 30, "device_erased": 10}', 'user:1', :long, now()),
 			(4, '{"platform":"ios","since":"2026-12-01T05:00:00Z"}', 'paused', 100, 60, '{}', 'user:1', 'ada@example.com', NULL),
 			(5, '{"reason":"rejected"}', 'cancelled', 100000, 60, '{"no_consent": 10}', 'user:1', 'ada@example.com', now());
-		INSERT INTO device_event (device_id, at, what, by, by_name) SELECT 1, now() - n * interval '1 hour',
+		INSERT INTO device_event (device_id, at, what, by, by_name) SELECT 70, now() - n * interval '1 hour',
 			CASE n % 2 WHEN 0 THEN 'consent_given' ELSE 'consent_withdrawn' END, 'user:1', :hostile FROM generate_series(1, 70) n;
-		INSERT INTO device_event (device_id, what, detail, by, by_name) VALUES (3, 'disabled', 'token_expired', 'notice:4', NULL), (4, 'erased', NULL, 'token:7', :long);
+		INSERT INTO device_event (device_id, what, detail, by, by_name) VALUES (3, 'disabled', 'token_expired', 'notice:4', NULL), (4, 'erased', NULL, 'token:7', :long),
+			(1, 'consent_withdrawn', NULL, 'token:7', 'billing'), (1, 'consent_given', NULL, 'token:7', 'billing');
 		INSERT INTO replay_plan (id, filter, matched, refused, asked_by, asked_by_name) OVERRIDING SYSTEM VALUE VALUES
 			(1, '{"notice":4,"reason":"token_expired","code":"UNREGISTERED","platform":"ios"}', 12345, '{"device_disabled": 30, "expired": 10}', 'user:1', :hostile),
 			(2, NULL, 0, '{}', 'user:1', :long);
