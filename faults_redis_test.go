@@ -115,9 +115,9 @@ func TestFaultRedisLost(t *testing.T) {
 		},
 		"failed over to one that only reads": func(s *site) func() {
 			c := s.redisClient()
-			s.no(c.SlaveOf(s.t.Context(), "127.0.0.1", "1").Err()) // of a master that is gone
+			s.no(c.ReplicaOf(s.t.Context(), "127.0.0.1", "1").Err()) // of a master that is gone
 			time.Sleep(lasts(3*time.Second, 20*time.Second))
-			return func() { s.no(c.SlaveOf(s.t.Context(), "NO", "ONE").Err()) }
+			return func() { s.no(c.ReplicaOf(s.t.Context(), "NO", "ONE").Err()) }
 		},
 		"slow": func(s *site) func() {
 			s.lines.redis.slow(400 * time.Millisecond)

@@ -6,8 +6,6 @@ import (
 	"bongsu/db"
 )
 
-const nobody db.Role = ""
-
 // acts are all scenes. A new page is a line here: TestScreensAreWhole says which
 // is missing.
 func acts() []act {
@@ -23,6 +21,7 @@ func acts() []act {
 			{name: "status", as: db.Admin, path: "/status", shows: "Queue (Redis)"},
 		}},
 		{"no-database", databaseGone, "", outageScenes()},
+		{"database-back", databaseBack, "Notices are accepted", []scene{{name: "notices", as: db.Admin, path: "/notices", shows: "Service is back"}}},
 	}
 }
 

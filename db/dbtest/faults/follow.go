@@ -27,7 +27,7 @@ func follow(events io.Reader, out io.Writer) (*ends, error) {
 	for d := json.NewDecoder(events); ; {
 		var ev event
 		switch err := d.Decode(&ev); {
-		case err == io.EOF: //nolint:errorlint // a decoder gives it as it is
+		case err == io.EOF:
 			return e, nil
 		case err != nil:
 			return e, fmt.Errorf("what go test says: %w", err)
