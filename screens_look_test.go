@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"image/png"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -189,14 +187,10 @@ func (b *browser) draws(file string, whole bool) (size int) {
 	b.t.Helper()
 	b.eval("() => { scrollTo(0, 0); document.activeElement?.blur() }")
 	b.hidesPlaces()
-	raw, err := b.page.Screenshot(whole, &proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatPng})
+	png, err := b.page.Screenshot(whole, &proto.PageCaptureScreenshot{Format: proto.PageCaptureScreenshotFormatPng})
 	b.no(err)
-	seen, err := png.Decode(bytes.NewReader(raw))
-	b.no(err)
-	var small bytes.Buffer // the browser is quick and packs badly
-	b.no((&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&small, seen))
-	b.no(os.WriteFile(file, small.Bytes(), 0o644))
-	return small.Len()
+	b.no(os.WriteFile(file, png, 0o644))
+	return len(png)
 }
 
 // codeNow gives the code of a second factor at this moment.

@@ -21,6 +21,7 @@ func acts() []act {
 			{name: "status", as: db.Admin, path: "/status", shows: "Queue (Redis)"},
 		}},
 		{"no-database", databaseGone, "", outageScenes()},
+		{"database-back", databaseBack, "Notices are accepted", []scene{{name: "notices", as: db.Admin, path: "/notices", shows: "Service is back"}}},
 	}
 }
 

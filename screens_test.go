@@ -42,6 +42,7 @@ type screens struct {
 	b      *browser
 	heard  *heard
 	as     db.Role
+	back   func() // gives the database back
 }
 
 // TestScreens loads every screen in its states, light and dark, narrow and wide,
