@@ -64,7 +64,7 @@ func (db *DB) ArchiveCount(ctx context.Context, f ArchiveFilter) (n int64, err e
 	}
 	ctx, cancel := db.bound(ctx)
 	defer cancel()
-	if f.tallied() {
+	if f.Tallied() {
 		err = db.pool.QueryRow(ctx, `
 			SELECT coalesce(sum(n), 0)::bigint FROM notice_reason
 			WHERE status = 'failed' AND ($1::bigint IS NULL OR notice_id = $1) AND ($2 = '' OR reason = $2)`,

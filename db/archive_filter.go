@@ -61,8 +61,8 @@ func (f ArchiveFilter) canonical() string {
 	return string(raw)
 }
 
-// tallied says that the tallies know how many f selects.
-func (f ArchiveFilter) tallied() bool {
+// Tallied says that the tallies know how many f selects.
+func (f ArchiveFilter) Tallied() bool {
 	return f.Code == "" && f.Platform == "" && f.Since == nil && f.Until == nil
 }
 

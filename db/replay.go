@@ -23,7 +23,7 @@ type Replay struct {
 	Matched     int64  // when it was asked for, or planned
 	Replayed    int64
 	Skipped     map[string]int64 // by reason
-	FailedAgain int64            // of those replayed, by now
+	FailedAgain int64            // of those replayed, by now; one above MaxFailedAgain: more than that
 	Filter      *ArchiveFilter   // nil: the listed ones
 	AskedByName string
 	AskedAt     time.Time // those that failed later do not belong to it
@@ -31,7 +31,11 @@ type Replay struct {
 }
 
 const replayColumns = `id, state, matched, replayed, skipped, filter, asked_by_name, asked_at, finished_at,
-	(SELECT count(*) FROM delivery d WHERE d.replay_id = replay.id AND d.failed_at IS NOT NULL) AS failed_again`
+	(SELECT count(*) FROM (SELECT FROM delivery d WHERE d.replay_id = replay.id AND d.failed_at IS NOT NULL LIMIT 10001) x) AS failed_again`
+
+// MaxFailedAgain is up to where those that failed again are counted: a page that
+// asks each second shall not count a million.
+const MaxFailedAgain = 10_000
 
 // selected are the deliveries that somebody wants to have back: those that a
 // filter selects, or those that are listed.
@@ -84,6 +88,18 @@ func (s selected) digest() string {
 		_ = binary.Write(h, binary.BigEndian, p) // a hash takes everything
 	}
 	return "list:" + hex.EncodeToString(h.Sum(nil))
+}
+
+// firstNotice is the first notice that it can be about; 0: any. A run begins there.
+func (s selected) firstNotice() int64 {
+	switch {
+	case s.filter != nil && s.filter.Notice != nil:
+		return *s.filter.Notice
+	case len(s.pairs) > 0:
+		return s.pairs[0].NoticeID
+	default:
+		return 0
+	}
 }
 
 // columns are the listed pairs as two columns.
@@ -153,9 +169,9 @@ func addReplay(ctx context.Context, tx pgx.Tx, s selected, matched int64, at tim
 	var id int64
 	for range 3 { // the other one may end between the two statements
 		err := tx.QueryRow(ctx, `
-			INSERT INTO replay (filter, selection, matched, asked_by, asked_by_name, asked_at) VALUES ($1, $2, $3, $4, $5, $6)
+			INSERT INTO replay (filter, selection, matched, asked_by, asked_by_name, asked_at, at_notice) VALUES ($1, $2, $3, $4, $5, $6, $7)
 			ON CONFLICT (selection) WHERE state IN ('pending', 'running', 'paused') DO NOTHING
-			RETURNING id`, s.filter, s.digest(), matched, by.ID, by.Name, at).Scan(&id)
+			RETURNING id`, s.filter, s.digest(), matched, by.ID, by.Name, at, s.firstNotice()).Scan(&id)
 		if err == nil {
 			return fillReplay(ctx, tx, id, s, matched, by)
 		}

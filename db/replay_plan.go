@@ -117,7 +117,7 @@ func (db *DB) ReplayPlan(ctx context.Context, id int64) (p ReplayPlan, err error
 func planByID(ctx context.Context, q querier, id int64, lock string) (ReplayPlan, error) {
 	rows, err := q.Query(ctx, `
 		SELECT id, filter, notices, devices, matched, refused, asked_by_name, asked_at, replay_id
-		FROM replay_plan WHERE id = $1 `+lock, id)
+		FROM replay_plan WHERE id = $1 AND (replay_id IS NOT NULL OR asked_at > now() - $2::interval) `+lock, id, planKept)
 	if err != nil {
 		return ReplayPlan{}, err
 	}
@@ -126,9 +126,10 @@ func planByID(ctx context.Context, q querier, id int64, lock string) (ReplayPlan
 }
 
 // StartPlan begins the run of plan id, over the set as it was planned. A second
-// press gives the run that there is; so does a plan of what a run that has not
-// ended is at. ErrNotFound.
-func (db *DB) StartPlan(ctx context.Context, id int64, by Actor) (r Replay, err error) {
+// press gives the run that there is. Where a run of the same selection that was
+// asked for before has not ended, it gives that one and other is true: what failed
+// in between belongs to no run. ErrNotFound.
+func (db *DB) StartPlan(ctx context.Context, id int64, by Actor) (r Replay, other bool, err error) {
 	defer wrap(&err, "StartPlan(%d)", id)
 	err = db.tx(ctx, func(ctx context.Context, tx pgx.Tx) error {
 		p, err := planByID(ctx, tx, id, "FOR UPDATE")
@@ -142,10 +143,11 @@ func (db *DB) StartPlan(ctx context.Context, id int64, by Actor) (r Replay, err 
 		if r, err = addReplay(ctx, tx, p.selected(), p.Matched, p.AskedAt, by); err != nil {
 			return err
 		}
+		other = !r.AskedAt.Equal(p.AskedAt)
 		_, err = tx.Exec(ctx, `UPDATE replay_plan SET replay_id = $2 WHERE id = $1`, id, r.ID)
 		return err
 	})
-	return r, err
+	return r, other, err
 }
 
 func (p ReplayPlan) selected() selected {

@@ -6,7 +6,14 @@ import (
 	"time"
 )
 
-// Hundred presses at once, of plans and of the act itself, are one run with one
+func (s *scene) startPlan(id int64) Replay {
+	s.Helper()
+	r, _, err := s.db.StartPlan(s.Context(), id, someone)
+	ok(s, err)
+	return r
+}
+
+// Forty presses at once, of plans and of the act itself, are one run with one
 // row in the log.
 func TestG11OneRunForTheSameSelection(t *testing.T) {
 	s := failedScene(t, 20)
@@ -17,7 +24,7 @@ func TestG11OneRunForTheSameSelection(t *testing.T) {
 	together(40, func(i int) {
 		var r Replay
 		if i%2 == 0 {
-			r, errs[i] = s.db.StartPlan(ctx, plans[i/2%2].ID, someone)
+			r, _, errs[i] = s.db.StartPlan(ctx, plans[i/2%2].ID, someone)
 		} else {
 			r, errs[i] = s.db.StartReplayFilter(ctx, f, someone)
 		}
@@ -35,7 +42,7 @@ func TestG11OneRunForTheSameSelection(t *testing.T) {
 	if got := s.replayAll(ids[0], 7); got.Replayed != 20 || got.Matched != 20 {
 		t.Errorf("the run: %+v", got)
 	}
-	if again := must(s.db.StartPlan(ctx, plans[0].ID, someone))(t); again.ID != ids[0] || again.State != "done" {
+	if again := s.startPlan(plans[0].ID); again.ID != ids[0] || again.State != "done" {
 		t.Errorf("a plan that was begun gives %+v", again)
 	}
 	s.record(OutcomePermanent, s.due(20)...)
@@ -60,7 +67,7 @@ func TestReplayPlanSaysWhoIsSkippedAndFreezesTheSet(t *testing.T) {
 	}
 	s.record(OutcomePermanent, c[10:]...) // too late for the plan
 	exec(t, s.db, `UPDATE device SET consent = true WHERE id = 1`)
-	r := must(s.db.StartPlan(ctx, p.ID, someone))(t)
+	r := s.startPlan(p.ID)
 	if r.Matched != 10 || !r.AskedAt.Equal(p.AskedAt) {
 		t.Errorf("the run: %+v", r)
 	}
@@ -73,10 +80,10 @@ func TestReplayPlanSaysWhoIsSkippedAndFreezesTheSet(t *testing.T) {
 	if list.Matched != 2 || list.Filter != nil || len(list.Notices) != 4 {
 		t.Fatalf("a plan of a list: %+v", list)
 	}
-	if got := s.replayAll(must(s.db.StartPlan(ctx, list.ID, someone))(t).ID, 10); got.Replayed != 2 || got.Matched != 2 {
+	if got := s.replayAll(s.startPlan(list.ID).ID, 10); got.Replayed != 2 || got.Matched != 2 {
 		t.Errorf("its run: %+v", got)
 	}
-	if _, err := s.db.StartPlan(ctx, 99, someone); !errors.Is(err, ErrNotFound) {
+	if _, _, err := s.db.StartPlan(ctx, 99, someone); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a plan that is none: %v", err)
 	}
 }
@@ -86,11 +93,17 @@ func TestPlansThatNobodyBeganGo(t *testing.T) {
 	ctx := t.Context()
 	f := ArchiveFilter{Notice: &s.id}
 	begun, left := must(s.db.PlanReplayFilter(ctx, f, someone))(t), must(s.db.PlanReplayFilter(ctx, f, someone))(t)
-	must(s.db.StartPlan(ctx, begun.ID, someone))(t)
+	s.startPlan(begun.ID)
 	exec(t, s.db, `UPDATE replay_plan SET asked_at = asked_at - interval '25 hours'`)
+	if _, _, err := s.db.StartPlan(ctx, left.ID, someone); !errors.Is(err, ErrNotFound) {
+		t.Errorf("an old plan is begun: %v", err)
+	}
 	must(s.db.PlanReplayFilter(ctx, f, someone))(t)
 	if _, err := s.db.ReplayPlan(ctx, left.ID); !errors.Is(err, ErrNotFound) {
 		t.Errorf("an old plan: %v", err)
+	}
+	if n := ask[int](t, s.db, `SELECT count(*) FROM replay_plan`); n != 2 {
+		t.Errorf("%d plans are kept", n)
 	}
 	must(s.db.ReplayPlan(ctx, begun.ID))(t)
 }
@@ -111,6 +124,10 @@ func TestReplayPausedAndCancelled(t *testing.T) {
 	}
 	if same := s.startReplay(); same.ID != r.ID {
 		t.Errorf("pressing again while it is paused began %d", same.ID)
+	}
+	later := must(s.db.PlanReplayFilter(ctx, ArchiveFilter{Notice: &s.id}, someone))(t)
+	if same, other, err := s.db.StartPlan(ctx, later.ID, someone); err != nil || same.ID != r.ID || !other {
+		t.Errorf("a plan made while it is paused: %+v, %v, %v", same, other, err)
 	}
 	must(s.db.ResumeReplay(ctx, r.ID, someone))(t)
 	must(s.db.StepReplay(ctx, s.term, r.ID, 5))(t)

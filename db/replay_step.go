@@ -70,7 +70,7 @@ func nextReplayed(ctx context.Context, q querier, id int64, f *ArchiveFilter, at
 	err = q.QueryRow(ctx, `
 		SELECT coalesce(min(notice_id), 0), count(*) FROM (
 			SELECT d.notice_id FROM delivery d, replay r
-			WHERE r.id = @replay AND (d.notice_id, d.device_id) > (@at_notice, @at_device) AND `+replayMatches+`
+			WHERE r.id = @replay AND (d.notice_id, d.device_id) > (@at_notice, @at_device) AND d.notice_id <= `+replayEnd+` AND `+replayMatches+`
 			ORDER BY d.notice_id, d.device_id LIMIT 1) x`, args).Scan(&notice, &count)
 	return notice, count, err
 }
@@ -98,6 +98,17 @@ const replayMatches = archiveMatches + ` AND d.failed_at <= r.asked_at
 	AND (NOT @listed OR EXISTS (SELECT 1 FROM replay_item i
 		WHERE i.replay_id = @replay AND i.notice_id = d.notice_id AND i.device_id = d.device_id))`
 
+// replayEnd is the last notice that a replay can be about, and listedFrom and
+// listedTo the devices of one that a list can be about: bounds by which an index is
+// read, since all else of a condition is only looked at row by row.
+const (
+	replayEnd  = `coalesce(@by_notice::bigint, (SELECT max(i.notice_id) FROM replay_item i WHERE i.replay_id = @replay), 9223372036854775807)`
+	listedFrom = `coalesce((SELECT min(i.device_id) FROM replay_item i
+		WHERE i.replay_id = @replay AND i.notice_id = @notice AND i.device_id > @after), 0)`
+	listedTo = `coalesce((SELECT max(i.device_id) FROM replay_item i
+		WHERE i.replay_id = @replay AND i.notice_id = @notice), 9223372036854775807)`
+)
+
 // replayRefusal is why delivery d to device v of notice n is not put back; null
 // where it is.
 const replayRefusal = `CASE
@@ -111,7 +122,8 @@ const stepReplaySQL = `
 	WITH picked AS MATERIALIZED (
 		SELECT d.notice_id, d.device_id, d.reason AS was, ` + replayRefusal + ` AS refusal
 		FROM replay r, delivery d JOIN device v ON v.id = d.device_id JOIN notice n ON n.id = d.notice_id
-		WHERE r.id = @replay AND d.notice_id = @notice AND d.device_id > @after AND ` + replayMatches + `
+		WHERE r.id = @replay AND d.notice_id = @notice AND d.device_id > @after
+			AND d.device_id >= ` + listedFrom + ` AND d.device_id <= ` + listedTo + ` AND ` + replayMatches + `
 		ORDER BY d.device_id LIMIT @batch FOR UPDATE OF d
 	), moved AS (
 		UPDATE delivery d SET status = 'pending', reason = NULL, code = NULL, message = NULL, failed_at = NULL,

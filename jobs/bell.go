@@ -49,8 +49,11 @@ func (b *bell) ring(ctx context.Context, queue, kind, id string, payload any) er
 // waiting tells how many tasks of a queue are not done.
 func (b *bell) waiting(queue string) (int, error) {
 	info, err := queueInfo(b.inspector, queue)
-	if info == nil || err != nil {
-		return 0, err
+	if err != nil {
+		return 0, fmt.Errorf("redis: %v", err) //nolint:errorlint // as a word alone: trouble with Redis must not pass for Postgres being away
+	}
+	if info == nil {
+		return 0, nil
 	}
 	return info.Pending + info.Active, nil
 }

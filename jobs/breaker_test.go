@@ -10,7 +10,7 @@ import (
 
 // tried is the answer to a device's attempt-th attempt, begun at second start.
 func tried(attempt, start int, outcome push.Outcome) verdict {
-	return verdict{claim: db.Claim{NoticeID: 7, DeviceID: int64(start), Attempts: attempt}, started: second(start),
+	return verdict{claim: db.Claim{NoticeID: 7, DeviceID: int64(start), Attempts: attempt, Charged: attempt - 1}, started: second(start),
 		result: push.Result{Outcome: outcome, Status: 503}}
 }
 
@@ -137,15 +137,26 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// While the ledger cannot be told, the process keeps the devices itself.
+// While the ledger cannot be told, the process keeps the devices itself, and tells
+// it again and again.
 func TestRefusalsKeepDevicesWhereTheLedgerCannotBeTold(t *testing.T) {
-	g := &refusals{share: 0.5, now: time.Now, pause: func(string) bool { return true }}
+	now, tries := time.Now(), 0
+	g := &refusals{share: 0.5, now: func() time.Time { return now }, pause: func(string) bool { return true }}
 	g.keep = func(string) bool {
-		if !g.saw(tried(1, 0, push.Dead)) {
+		if tries++; !g.saw(tried(1, 0, push.Dead)) {
 			t.Error("not kept while the ledger is being told")
 		}
-		return false
+		return tries == 3
 	}
+	defer func() {
+		for range 4 {
+			now = now.Add(guardAgain)
+			g.saw(tried(1, 1, push.Dead))
+		}
+		if tries != 3 || g.saw(tried(1, 2, push.Dead)) {
+			t.Errorf("told %d times, want until it was heard", tries)
+		}
+	}()
 	withheld := 0
 	for i := range 1000 {
 		if g.saw(tried(1, i, push.Dead)) {

@@ -20,15 +20,20 @@ const (
 )
 
 // keep puts the ledger in order: each step does nothing where there is nothing
-// to do, and the next round goes on where this one ended.
+// to do, and the next round goes on where this one ended. One that fails keeps none
+// of the others from its turn.
 func (f *Feeder) keep(ctx context.Context, t db.Term) error {
-	steps := []func(context.Context, db.Term) error{f.freeLeases, f.endRanges, f.replays, f.testSends, f.imports, f.cfg.DB.KeepPace, f.closeAndFinish, f.cfg.DB.CleanImports}
+	steps := []func(context.Context, db.Term) error{f.freeLeases, f.endRanges, f.replays, f.testSends, f.imports, f.cfg.DB.KeepPace, f.closeAndFinish,
+		f.cfg.DB.CleanImports, f.cfg.DB.EstimateAudience}
+	var failed error
 	for _, step := range steps {
-		if err := step(ctx, t); err != nil {
-			return err
+		err := step(ctx, t)
+		failed = errors.Join(failed, err)
+		if db.CauseOf(err) != db.NoCause { // nor can the others do anything
+			break
 		}
 	}
-	return f.cfg.DB.EstimateAudience(ctx, t)
+	return failed
 }
 
 // freeLeases takes back the claims of workers that died. After trouble with

@@ -32,7 +32,9 @@ type refusals struct {
 	gone    int
 	kept    bool // 410s disable nobody
 	told    bool // the ledger knows that, and sees to it from then on
-	paused  bool // calls are stopped until an admin has looked
+	telling bool
+	tell    time.Time // the ledger is not told before
+	paused  bool      // calls are stopped until an admin has looked
 	asking  bool
 	next    time.Time // the ledger is not asked before
 	called  bool      // as the ledger said last
@@ -57,9 +59,10 @@ func (g *refusals) saw(v verdict) (keep bool) {
 	if v.first() {
 		g.push(refusal{refused: permanent(v.result.Outcome), gone: v.result.Outcome == push.Dead})
 	}
-	if float64(g.gone) > goneShare*refusalWindow && !g.kept {
-		g.kept, g.told = true, false
+	if float64(g.gone) > goneShare*refusalWindow && !g.told && !g.telling && !g.now().Before(g.tell) {
+		g.kept, g.telling = true, true
 		g.told = g.ask(g.keep, "%d of the last %d first attempts were answered by 410", g.gone, min(g.n, refusalWindow))
+		g.telling, g.tell = false, g.now().Add(guardAgain)
 	}
 	if float64(g.refused) > g.share*refusalWindow && !g.paused && !g.asking && !g.now().Before(g.next) {
 		g.asking = true

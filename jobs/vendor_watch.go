@@ -40,9 +40,9 @@ func (h *heard) take() (ok, wait time.Time) {
 	return ok, wait
 }
 
-// first says whether it answers the first attempt of a delivery: the guards judge
-// by these.
-func (v verdict) first() bool { return v.claim.Attempts == 1 && !v.probe }
+// first says whether it answers a first attempt: the guards judge by these. After a
+// replay, and after calls that were not charged, the next one is a first attempt too.
+func (v verdict) first() bool { return v.claim.Charged == 0 && !v.probe }
 
 // watchVendor looks at the vendor's row again and again: what an admin said of it,
 // and whether a probe is due.
@@ -100,7 +100,7 @@ func (w *Worker) tryVendor(c *calls) {
 			w.exchange.free(c.class, 1)
 			continue
 		}
-		c.begin(p.Claims, text, asked)
+		c.begin([]db.Claim{claim}, text, asked)
 	}
 }
 

@@ -118,8 +118,10 @@ func (w *Worker) beat() {
 	for {
 		err := w.cfg.DB.BeatWorker(w.draining, db.Worker{ID: w.cfg.Name, StartedAt: w.started, Slots: w.cfg.MaxInFlight,
 			InFlight: w.exchange.inUse(), Version: w.cfg.Version})
-		if ok, wait := w.heard.take(); err == nil && (!ok.IsZero() || !wait.IsZero()) {
-			err = w.cfg.DB.HeardVendor(w.draining, string(w.cfg.Vendor.Kind()), ok, wait)
+		if err == nil {
+			if ok, wait := w.heard.take(); !ok.IsZero() || !wait.IsZero() {
+				err = w.cfg.DB.HeardVendor(w.draining, string(w.cfg.Vendor.Kind()), ok, wait)
+			}
 		}
 		if err != nil && w.draining.Err() == nil {
 			w.log.Warn("the heartbeat was not written", "error", err)

@@ -40,7 +40,7 @@ type archiveText struct {
 func archiveWords() archiveText {
 	return archiveText{
 		Title: "Archive", Intro: "Deliveries that ended as failed. Mend the cause, then replay: each is put back once and tried again.",
-		Groups: "By reason", Reason: "Reason", Code: "Code", CodeHint: "the vendor's own", Notice: "Notice", Number: "Number", First: "First", Last: "Last", Show: "Show only these",
+		Groups: "By reason", Reason: "Reason", Code: "Code", CodeHint: "the vendor's own", Notice: "Notice", Number: "Number", First: "First ever", Last: "Last", Show: "Show only these",
 		ClearAll: "Show all again", Filters: "Only", Platform: "Platform", Since: "Failed from (UTC)", Until: "until (UTC)", TimeHint: "such as 2027-01-31T18:00",
 		Narrow: "Show", CSV: "As CSV",
 		Rows: "Deliveries", Caption: "Failed deliveries", Choose: "Choose", ChooseAll: "Choose all on this page",

@@ -106,6 +106,8 @@ func replayAgain(r ReplayRun) string {
 		return ""
 	case r.FailedAgain == 0:
 		return "None of them has failed again so far."
+	case r.FailedAgain > 10_000:
+		return "More than 10,000 of them have failed again so far."
 	default:
 		return ui.Of(r.FailedAgain, "of them has", "of them have") + " failed again so far."
 	}

@@ -24,7 +24,7 @@ func vendorMessages() []Message {
 			Means: "More than half of the last 1,000 first attempts were refused permanently. That is more likely a wrong setting of ours (the wrong project, a wrong kind of message) than every device.",
 			Lost:  "No. Those refused are in the archive, and can be replayed when the cause is mended. The rest waits.",
 			Do: []string{
-				"Open the archive and group by reason and code. Read the vendor's words.",
+				"Open the archive, choose the reason, and read the vendor's words.",
 				"If one code is behind all of it: look it up at the vendor. Most often the address or the token belongs to another project.",
 				"Mend the setting, restart the workers, let calls go on (the button in the banner), then replay what was refused from the archive.",
 				"If the devices really are gone (an old list was imported), press The refusals are right: the notices there are now go on to their end and are not asked about again.",

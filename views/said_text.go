@@ -10,7 +10,7 @@ type Words struct {
 	ImportConfirmed, ImportDeclined, ImportCancelled, All                                                                  string
 	PasswordsDiffer, PasswordWrong, DaysWrong                                                                              string
 	NoSuchToken, NoSuchDevice, NoSuchUser, NoSuchNotice, ChooseFirst, DigitsOnly, BadTime, BadNotice                       string
-	ReplayPaused, ReplayResumed, ReplayCancelled                                                                           string
+	ReplayPaused, ReplayResumed, ReplayCancelled, ReplayOther                                                              string
 	ChooseDevice, TooManyDevices                                                                                           string
 	SignedOut, SignedOutWhat, SignIn, NotAskedYet, AllMove, RedisAnswers, RedisSilent                                      string
 }
@@ -30,6 +30,7 @@ func Said() Words {
 		PasswordsDiffer: "is not the same as above", PasswordWrong: "is not your password", DaysWrong: "must be a whole number from 1 to 3650, or empty",
 		ImportConfirmed: "The devices that the list does not name are being disabled.", ImportDeclined: "No device was disabled.",
 		ImportCancelled: "The import is cancelled; what it did stays.", All: "all",
+		ReplayOther:  "No new replay was begun: this one of the same selection has not ended. What failed after it was asked for does not belong to it; replay again when it is done.",
 		ReplayPaused: "The replay is paused: nothing more is put back.", ReplayResumed: "The replay goes on.",
 		ReplayCancelled: "The replay is cancelled. What was put back by then is sent; the rest stays in the archive.",
 		NoSuchToken:     "No device has this token now.", NoSuchDevice: "No device was found under this number.", NoSuchNotice: "there is no notice of this number",

@@ -25,7 +25,7 @@ func reasonText(reason string) string {
 		"no_consent":          "no consent",
 		"device_disabled":     "the device is disabled",
 		"device_erased":       "the device was erased",
-		"replayed_already":    "another replay had put it back already",
+		"replayed_already":    "it no longer matched, or another replay had put it back",
 		"cancelled":           "the notice was cancelled",
 	}
 	if w, ok := words[reason]; ok {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -39,11 +40,11 @@ func concerns(r *http.Request, what string, id int64) {
 
 // aboutPath names what the path of r is about: notice 17 for /notices/17/pause.
 func aboutPath(rt *route, r *http.Request) []slog.Attr {
-	id := r.PathValue("id")
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
 	before, _, ok := strings.Cut(rt.path, "/{id}")
-	if !ok || id == "" {
+	if !ok || err != nil { // what is no number may be anything, a token too
 		return nil
 	}
 	name := before[strings.LastIndexByte(before, '/')+1:]
-	return []slog.Attr{slog.String(strings.TrimSuffix(name, "s"), id)}
+	return []slog.Attr{slog.Int64(strings.TrimSuffix(name, "s"), id)}
 }

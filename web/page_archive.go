@@ -42,9 +42,12 @@ func archivePage(s *Server, w http.ResponseWriter, r *http.Request) error {
 
 // fillArchive reads what f selects.
 func (s *Server) fillArchive(r *http.Request, f db.ArchiveFilter, m *views.Archive) error {
-	reasons, err := s.pages.ArchiveReasons(r.Context(), f.Notice)
-	if err != nil {
-		return err
+	var reasons []db.ReasonCount
+	var err error
+	if f.Tallied() { // the numbers by reason know of no other filter
+		if reasons, err = s.pages.ArchiveReasons(r.Context(), f.Notice); err != nil {
+			return err
+		}
 	}
 	if m.Matched, err = s.pages.ArchiveCount(r.Context(), f); err != nil {
 		return err

@@ -102,9 +102,12 @@ func startPlan(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	run, err := s.pages.StartPlan(r.Context(), id, actorOf(r))
+	run, other, err := s.pages.StartPlan(r.Context(), id, actorOf(r))
 	if err != nil {
 		return err
+	}
+	if other {
+		return s.notDone(w, r, views.Said().ReplayOther, replayHref(run.ID))
 	}
 	return seeOther(w, r, replayHref(run.ID))
 }

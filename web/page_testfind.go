@@ -30,6 +30,7 @@ func (s *Server) findTestDevices(r *http.Request, m *views.TestForm) ([]int64, e
 			}
 		}
 	}
+	asked := m.Numbers+m.User != ""
 	found, err := s.devicesByNumbers(r, m)
 	if err != nil {
 		return nil, err
@@ -52,7 +53,7 @@ func (s *Server) findTestDevices(r *http.Request, m *views.TestForm) ([]int64, e
 			return nil, err
 		}
 	}
-	m.NotFound = !hit && m.Numbers+m.User != "" && len(m.Wrong) == 0
+	m.NotFound = !hit && asked && len(m.Wrong) == 0
 	return ids, nil
 }
 
@@ -78,7 +79,11 @@ func (s *Server) testDevicesOf(r *http.Request, m *views.TestForm) ([]db.Device,
 	if err != nil {
 		return nil, err
 	}
-	return list.Items, s.noteFind(r, m.User)
+	detail := map[string]any{"user": m.User}
+	if len(list.Items) == 0 { // what names nobody is not repeated: it may be a token
+		m.User, detail = "", map[string]any{"found": 0}
+	}
+	return list.Items, s.noteFindOf(r, detail)
 }
 
 // numbersOf reads numbers, and leaves out what is none.

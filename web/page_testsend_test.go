@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -131,6 +132,12 @@ func TestWhatIsWrongWithATest(t *testing.T) {
 	}
 	if v = x.post("/notices/test", "act", "find", "user", "nobody"); !strings.Contains(v.text("main"), "No device was found") {
 		t.Errorf("nobody: %s", v.text("main"))
+	}
+	if v = x.post("/notices/test", "act", "find", "user", "a-token-in-the-wrong-field"); v.Find("#user").AttrOr("value", "") != "" {
+		t.Error("what named nobody is repeated")
+	}
+	if log, err := x.db.Audit(t.Context(), db.AuditFilter{}, "", 100); err != nil || strings.Contains(fmt.Sprint(log.Items), "wrong-field") {
+		t.Errorf("it is in the log of acts: %v %v", log.Items, err)
 	}
 	if v = x.post("/notices/test", "act", "find", "token", "nobody's"); v.text("#token-wrong") == "" {
 		t.Errorf("no such token: %s", v.text("main"))
