@@ -219,7 +219,8 @@ func TestFaultMassRefusals(t *testing.T) {
 	}
 	recovered := s.goesOn()
 	s.finished(n.ID)
-	if a := admin.post("/archive/replays", "act", "all", "notice", fmt.Sprint(n.ID)); a.status != http.StatusOK || !strings.HasPrefix(a.at, "/archive/replays/") {
+	plan := admin.post("/archive/replays", "act", "all", "notice", fmt.Sprint(n.ID))
+	if a := admin.post(plan.at + "/start"); a.status != http.StatusOK || !strings.HasPrefix(a.at, "/archive/replays/") {
 		t.Errorf("the replay: %d %s", a.status, a.body)
 	}
 	s.until("all are told", func() bool { return s.sim.Counts().Unique == 4_000 })
