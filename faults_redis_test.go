@@ -65,7 +65,8 @@ func TestFaultRedisAtSubmit(t *testing.T) {
 			}
 			ratio := down.Seconds() / up.Seconds()
 			t.Logf("median time of a submit: %v with Redis, %v without, ratio %.2f", up, down, ratio)
-			if ratio > 1.5 && down-up > 20*time.Millisecond { // a busy machine is not the product's fault
+			// In the short run the machine is busy with other tests, which is not the product's fault.
+			if ratio > 1.5 && down-up > lasts(20*time.Millisecond, 0) {
 				t.Errorf("a submit takes %.2f times as long without Redis", ratio)
 			}
 			if recovered > 10*time.Second {

@@ -156,6 +156,7 @@ var timesElsewhere = map[string]string{
 	"db/worker.go":       "read by the ladder",
 	"servers.go":         "start of a private server",
 	"traces.go":          "how often a collector's failure is told",
+	"calm.go":            "how often a Redis that is away is asked",
 	"keeper.go":          "the pause before a restart",
 	"config_settings.go": "bounds of settings",
 	"web/budget.go":      "tries that come back", "web/signin.go": "tries that come back",

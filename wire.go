@@ -86,6 +86,7 @@ func (p *product) startWork(ctx context.Context, c Config, l Limits, s *servers,
 	if p.rings, err = redisClient(s.redisURL, l); err != nil {
 		return err
 	}
+	p.rings.AddHook(calm{})
 	vendor, err := pushhttp.New(pushhttp.Config{
 		URL: c.VendorURL, Token: string(c.VendorToken), Timeout: l.VendorCall, MaxInFlight: c.MaxInFlight,
 	})
