@@ -159,7 +159,7 @@ func nextText(h DeliveryHistory, paused bool) string {
 	case "sent":
 		return "Nothing: the vendor has it."
 	case "failed":
-		return noFurther(h.Reason) + " An admin can replay it from the archive."
+		return noFurther(h.Reason) + " An admin can replay it from the archive, while the device is enabled and consents and the notice has not expired."
 	case "skipped":
 		return "Nothing: " + reasonText(h.Reason) + "."
 	case "unknown":
