@@ -33,17 +33,28 @@ type verdict struct {
 // guard reads the answers in the order in which they come and finds those that
 // speak of us and not of a device: it pauses the vendor, and nobody is charged.
 // A 403 alone is held back until it is clear whether it is one of a row. Another
-// answer ends the row only for calls that were begun before its own: one that was
-// under way already when our credentials went bad proves nothing about later ones.
+// answer ends the row only for calls that were begun before its own, and shows
+// that they were refused for themselves only if its own was begun after they had
+// been answered: of two calls at once nobody knows which the vendor judged first.
 type guard struct {
 	pause  func(reason, detail string)
 	record func(verdict)
 
 	mu      sync.Mutex
-	held    []verdict
+	held    []suspect
 	timer   *time.Timer
-	refused time.Time // the beginning of the last call that said our credentials are refused; zero: they are not
+	refused time.Time // when the last answer came that refused our credentials; zero: they are not refused
+	paused  time.Time // when the vendor was last paused for it
 }
+
+// suspect is a 403 that is held back.
+type suspect struct {
+	verdict
+	inRow bool // no later call has had another answer
+}
+
+// answered is when the answer was there.
+func (v verdict) answered() time.Time { return v.started.Add(v.took) }
 
 // judge takes one answer. Sooner or later it is recorded.
 func (g *guard) judge(v verdict) {
@@ -52,6 +63,9 @@ func (g *guard) judge(v verdict) {
 	g.mu.Unlock()
 	if why != "" {
 		g.pause("credentials_refused", why)
+		g.mu.Lock()
+		g.paused = time.Now()
+		g.mu.Unlock()
 	}
 	for _, v := range ready {
 		g.record(v)
@@ -63,14 +77,17 @@ func (g *guard) judge(v verdict) {
 func (g *guard) sort(v verdict) (ready []verdict, pause string) {
 	switch r := v.result; {
 	case r.Outcome == push.Suspect && !g.refused.IsZero():
-		g.refused = later(g.refused, v.started)
-		return []verdict{refusedOurs(v)}, ""
+		if v.started.After(g.paused) { // somebody let the vendor go on, and it is as before
+			pause = fmt.Sprintf("devices are still refused with 403: %s", r.Message)
+		}
+		g.refused = later(g.refused, v.answered())
+		return []verdict{refusedOurs(v)}, pause
 	case r.Outcome == push.Suspect:
 		if g.holds(v.claim.DeviceID) {
 			return []verdict{v}, ""
 		}
-		g.held = append(g.held, v)
-		if len(g.held) < suspects {
+		g.held = append(g.held, suspect{verdict: v, inRow: true})
+		if g.row() < suspects {
 			g.rearm()
 			return nil, ""
 		}
@@ -86,28 +103,40 @@ func (g *guard) sort(v verdict) (ready []verdict, pause string) {
 	return append(g.cleared(v.started), v), ""
 }
 
-// refuse takes what is held for refusals of our credentials, and v for the last.
+// refuse takes what is held for refusals of our credentials, v being the last.
 func (g *guard) refuse(v verdict) (ready []verdict) {
-	g.refused = later(g.refused, v.started)
+	g.refused = later(g.refused, v.answered())
 	for _, h := range g.take() {
-		g.refused = later(g.refused, h.started)
+		g.refused = later(g.refused, h.answered())
 		ready = append(ready, refusedOurs(h))
 	}
 	return ready
 }
 
-// cleared lets those go as they are whose calls were begun before the time began.
+// cleared ends the row for the calls that were begun before the time began, and
+// lets those go as they are that were answered before it.
 func (g *guard) cleared(began time.Time) (ready []verdict) {
 	kept := g.held[:0]
 	for _, h := range g.held {
-		if h.started.After(began) {
-			kept = append(kept, h)
+		h.inRow = h.inRow && h.started.After(began)
+		if h.answered().Before(began) {
+			ready = append(ready, h.verdict)
 		} else {
-			ready = append(ready, h)
+			kept = append(kept, h)
 		}
 	}
 	g.held = kept
 	return ready
+}
+
+// row is how many of those that are held make up the row.
+func (g *guard) row() (n int) {
+	for _, h := range g.held {
+		if h.inRow {
+			n++
+		}
+	}
+	return n
 }
 
 func later(a, b time.Time) time.Time {
@@ -127,8 +156,10 @@ func (g *guard) holds(device int64) bool {
 }
 
 // take empties what is held.
-func (g *guard) take() []verdict {
-	held := g.held
+func (g *guard) take() (held []verdict) {
+	for _, h := range g.held {
+		held = append(held, h.verdict)
+	}
 	g.held = nil
 	if g.timer != nil {
 		g.timer.Stop()

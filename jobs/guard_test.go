@@ -41,6 +41,12 @@ func answer(device int64, start int, outcome push.Outcome) verdict {
 		result: push.Result{Outcome: outcome, Status: 403}}
 }
 
+// long is the answer with a call that took so many seconds.
+func (v verdict) long(seconds int) verdict {
+	v.took = time.Duration(seconds) * time.Second
+	return v
+}
+
 func TestGuard(t *testing.T) {
 	const sent, suspect, settings = push.Sent, push.Suspect, push.Settings
 	for _, c := range []struct {
@@ -59,6 +65,14 @@ func TestGuard(t *testing.T) {
 			map[int64]push.Outcome{1: suspect, 2: suspect, 3: suspect, 4: suspect, 9: sent, 5: suspect}, false},
 		{"a success begun before does not", []verdict{answer(1, 1, suspect), answer(2, 2, suspect), answer(9, 0, sent), answer(3, 3, suspect), answer(4, 4, suspect), answer(5, 5, suspect)},
 			map[int64]push.Outcome{1: settings, 2: settings, 9: sent, 3: settings, 4: settings, 5: settings}, true},
+		{"of two calls at once nobody knows which was judged first", []verdict{answer(1, 1, suspect).long(5), answer(9, 2, sent).long(4),
+			answer(2, 3, suspect), answer(3, 4, suspect), answer(4, 5, suspect), answer(5, 6, suspect), answer(6, 7, suspect)},
+			map[int64]push.Outcome{1: settings, 9: sent, 2: settings, 3: settings, 4: settings, 5: settings, 6: settings}, true},
+		{"but the row is ended", []verdict{answer(1, 1, suspect).long(5), answer(9, 2, sent).long(4),
+			answer(2, 3, suspect), answer(3, 4, suspect), answer(4, 5, suspect), answer(5, 6, suspect)},
+			map[int64]push.Outcome{1: suspect, 9: sent, 2: suspect, 3: suspect, 4: suspect, 5: suspect}, false},
+		{"one under way with the last refusal does not make us welcome", []verdict{answer(1, 1, settings).long(5), answer(9, 2, sent), answer(2, 3, suspect)},
+			map[int64]push.Outcome{1: settings, 9: sent, 2: settings}, true},
 		{"one device's five are its own", []verdict{answer(1, 1, suspect), answer(1, 2, suspect), answer(1, 3, suspect), answer(1, 4, suspect), answer(1, 5, suspect)},
 			map[int64]push.Outcome{1: suspect}, false},
 		{"a 401 is ours at once", []verdict{answer(1, 1, suspect), answer(2, 2, settings)},
@@ -82,4 +96,37 @@ func TestGuard(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Whoever lets the vendor go on while our credentials are still refused sees it
+// paused again, by the first 403.
+func TestGuardPausesAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pauses := 0
+		g := &guard{pause: func(_, _ string) { pauses++ }, record: func(verdict) {}}
+		under := time.Now() // a call that is under way when the vendor is paused
+		time.Sleep(time.Second)
+		say := func(device int64, started time.Time, outcome push.Outcome) {
+			g.judge(verdict{claim: db.Claim{DeviceID: device}, started: started, result: push.Result{Outcome: outcome, Status: 403}})
+		}
+		for device := range int64(suspects) {
+			say(device, time.Now(), push.Suspect)
+		}
+		say(7, under, push.Suspect)
+		if pauses != 1 {
+			t.Errorf("paused %d times by one row", pauses)
+		}
+		time.Sleep(time.Minute)
+		say(8, time.Now(), push.Suspect)
+		if pauses != 2 {
+			t.Errorf("paused %d times, want again after a minute", pauses)
+		}
+		time.Sleep(time.Minute)
+		say(9, time.Now(), push.Sent)
+		say(10, time.Now(), push.Suspect)
+		time.Sleep(time.Minute)
+		if pauses != 2 {
+			t.Errorf("paused %d times, though a call has had another answer", pauses)
+		}
+	})
 }
