@@ -143,6 +143,16 @@ func (db *DB) noticeByKey(ctx context.Context, d Draft, key *ClientKey) (id int6
 	return id, orNotFound(err)
 }
 
+// IsStored says whether a notice is stored under this key of its content, as Draft.Key
+// gives it.
+func (db *DB) IsStored(ctx context.Context, key string) (there bool, err error) {
+	defer wrap(&err, "IsStored")
+	err = db.read(ctx, func(ctx context.Context, q querier) error {
+		return q.QueryRow(ctx, `SELECT EXISTS (SELECT FROM notice WHERE key_scope = 'content' AND key = $1)`, key).Scan(&there)
+	})
+	return there, err
+}
+
 // acceptance tells what became of d, and whether it is the one that is stored.
 func (db *DB) acceptance(ctx context.Context, id int64, d Draft, key *ClientKey, fresh bool) (Acceptance, error) {
 	ctx, cancel := db.bound(ctx)

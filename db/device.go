@@ -123,26 +123,6 @@ func (db *DB) DevicesByUser(ctx context.Context, user, after string, limit int) 
 	return page(maskedAll(rows), limit, func(d Device) cursor { return cursor{d.ID} }), nil
 }
 
-// CountAudience says how many devices a notice to a would be told: those that
-// consent, are neither disabled nor erased, and match.
-func (db *DB) CountAudience(ctx context.Context, a Audience) (n int64, err error) {
-	defer wrap(&err, "CountAudience")
-	platforms, tags := normalList(a.Platforms), normalList(a.Tags)
-	for _, s := range append(platforms, tags...) {
-		if !plain(s) {
-			return 0, Invalid("audience", "holds a control character or is not valid UTF-8")
-		}
-	}
-	err = db.read(ctx, func(ctx context.Context, q querier) error {
-		return q.QueryRow(ctx, `
-			SELECT count(*) FROM device
-			WHERE consent AND disabled_at IS NULL AND erased_at IS NULL
-				AND (cardinality($1::text[]) = 0 OR platform = ANY ($1))
-				AND (cardinality($2::text[]) = 0 OR tags && $2)`, platforms, tags).Scan(&n)
-	})
-	return n, err
-}
-
 // EraseDevice forgets the address, the person, the installation and the tags of
 // a device, and that these ever changed. What was delivered stays counted, and
 // what still waits for it is skipped. Doing it again changes nothing more. It is ErrNotFound where there is

@@ -1,6 +1,10 @@
 package views
 
-import "bongsu/views/ui"
+import (
+	"strings"
+
+	"bongsu/views/ui"
+)
 
 // Compose is the form for a new notice. It keeps what was typed.
 type Compose struct {
@@ -16,6 +20,9 @@ type Compose struct {
 	RepeatOf          string            // id of the notice that this repeats; empty: none
 	RepeatTitle       string
 	Audience          Audience
+	InUse             []string // tags that devices have, the most frequent first
+	AskNobody         string   // nobody matches, and the reader is asked whether that is meant; the answer's value
+	Nobody            string   // the answer: the value of an audience that may be nobody
 
 	TitleLimit, BodyLimit int // in characters
 }
@@ -25,6 +32,13 @@ type Audience struct {
 	Known   bool
 	Devices int64
 	Wrong   string // what is wrong with the audience; empty: nothing
+	Missing []MissingTag
+}
+
+// MissingTag is a tag that no device has, and those that it may have meant.
+type MissingTag struct {
+	Tag  string
+	Near []string
 }
 
 func (m Compose) platform(value, label string) ui.Option {
@@ -42,6 +56,8 @@ type composeText struct {
 	Expires, ExpiresHint, Send, SendAgain, Preview, PreviewHead string
 	Repeats, RepeatsHint, Fix, See, EmptyTitle, EmptyBody       string
 	Test, TestHint, TestChoose                                  string
+	InUse, AndMore, Nobody, NobodyTags, NobodyWhat, NobodyYes   string
+	NoSuchTag, DidYouMean                                       string
 }
 
 func composeWords() composeText {
@@ -57,6 +73,10 @@ func composeWords() composeText {
 		EmptyTitle: "Title", EmptyBody: "Body",
 		Test: "Send a test first", TestHint: "Title, body and link as typed above go to a few devices that you choose. What you typed stays.",
 		TestChoose: "Choose devices …",
+		InUse:      "In use:", AndMore: "and others",
+		Nobody: "Nobody matches this audience now:", NobodyTags: "Nobody matches the tags", NobodyWhat: "Nothing was sent. Mend who gets it and press again, or say that you mean it.",
+		NobodyYes: "Send it to nobody all the same: it is accepted and ends at once",
+		NoSuchTag: "No device has the tag", DidYouMean: "Did you mean",
 	}
 }
 
@@ -68,8 +88,43 @@ func audienceText(a Audience) string {
 	case !a.Known:
 		return "How many devices match is not known right now. The notice can be sent all the same."
 	case a.Devices == 0:
-		return "No device matches now. A notice to nobody finishes at once."
+		return "No device matches now. A notice to nobody ends at once."
 	default:
 		return ui.Of(a.Devices, "device matches", "devices match") + " now."
 	}
+}
+
+// tagsShown is how many tags that are in use are named below the field.
+const tagsShown = 12
+
+// tagsHint says what tags are for, and names some that are in use.
+func (m Compose) tagsHint() string {
+	t := composeWords()
+	if len(m.InUse) == 0 {
+		return t.TagsHint
+	}
+	hint := t.TagsHint + " " + t.InUse + " " + strings.Join(m.InUse[:min(len(m.InUse), tagsShown)], ", ")
+	if len(m.InUse) > tagsShown {
+		hint += " " + t.AndMore
+	}
+	return hint
+}
+
+// nobodyText says of what audience nobody is.
+func (m Compose) nobodyText() string {
+	t := composeWords()
+	if m.Tags == "" {
+		return t.Nobody + " " + ui.Of(0, "device", "devices") + "."
+	}
+	return t.NobodyTags + " " + m.Tags + " now: " + ui.Of(0, "device", "devices") + "."
+}
+
+// text says that no device has the tag, and what may have been meant.
+func (g MissingTag) text() string {
+	t := composeWords()
+	s := t.NoSuchTag + " " + g.Tag + "."
+	if len(g.Near) > 0 {
+		s += " " + t.DidYouMean + " " + strings.Join(g.Near, ", ") + "?"
+	}
+	return s
 }

@@ -29,3 +29,11 @@ func noticesWords() noticesText {
 		Accepted: "Accepted", RepeatOf: "repeats",
 	}
 }
+
+// stateWord is the notice's state, and that a finished one told nobody.
+func (n NoticeRow) stateWord() string {
+	if n.State == "finished" && n.Total == 0 {
+		return "finished: nobody matched"
+	}
+	return n.State
+}

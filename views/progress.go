@@ -67,10 +67,17 @@ type Acts struct {
 	RepeatID, RepeatState         string // the newest of the chain, which Send it again repeats
 }
 
+// nobody says that the notice has ended and nobody was in its audience.
+func (p Progress) nobody() bool {
+	return p.State == "finished" && p.Counts.Total == 0
+}
+
 // percent is floored and reaches 100 only when the notice is finished. ok is
-// false while the whole is not known.
+// false while the whole is not known, and where nobody was to be told.
 func (p Progress) percent() (n int64, ok bool) {
 	switch {
+	case p.nobody():
+		return 0, false
 	case p.State == "finished":
 		return 100, true
 	case !p.AllKnown || p.Counts.Total == 0:

@@ -54,7 +54,7 @@ func stateText(p Progress) string {
 // finishedText says how it ended.
 func finishedText(c Counts) string {
 	if c.Total == 0 {
-		return "Finished: no device was in the audience."
+		return "Finished: nobody matched, so nobody was told."
 	}
 	return "Finished: " + strings.Join(parts(
 		part{c.Sent, "sent"}, part{c.Failed, "failed"}, part{c.Skipped, "skipped"}, part{c.Unknown, "unknown"},
@@ -71,7 +71,7 @@ func countsText(p Progress) string {
 	}
 	if c.Total == 0 && p.Estimate == 0 {
 		if p.AllKnown {
-			return "No device was in the audience."
+			return "Nobody was told: no device was in the audience."
 		}
 		return "The audience has not been gone through yet."
 	}

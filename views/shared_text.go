@@ -50,6 +50,14 @@ func stateTone(state string) ui.Tone {
 	}
 }
 
+// endTone is stateTone, but for a notice that ended without anybody to tell.
+func endTone(state string, total int64) ui.Tone {
+	if state == "finished" && total == 0 {
+		return ui.Warn
+	}
+	return stateTone(state)
+}
+
 // statusTone shows the status of a delivery.
 func statusTone(status string) ui.Tone {
 	switch status {

@@ -40,13 +40,16 @@ func composeAgain(n db.Notice) views.Compose {
 }
 
 // submitNotice accepts the form's notice. The same content again leads to the
-// original. What is wrong comes back with everything that was typed.
+// original. What is wrong comes back with everything that was typed, and so does the
+// question whether a notice to nobody is meant.
 func submitNotice(s *Server, w http.ResponseWriter, r *http.Request) error {
 	m := readCompose(r)
 	draft, err := draftOf(m)
 	switch {
 	case err == nil && r.FormValue("act") == "preview":
 		return s.renderCompose(w, r, m, http.StatusOK)
+	case err == nil && s.askNobody(r, &m, draft):
+		return s.renderCompose(w, r, m, http.StatusUnprocessableEntity)
 	case err == nil:
 		var a db.Acceptance
 		if a, err = s.accept(r, draft, nil); err == nil {
@@ -77,6 +80,9 @@ func repeatNotice(s *Server, w http.ResponseWriter, r *http.Request) error {
 		return db.Invalid("repeat_of", "%s", views.Said().BadNotice)
 	}
 	draft.RepeatOf = &of
+	if m := composeAgain(n); s.askNobody(r, &m, draft) { // the form asks
+		return seeOther(w, r, "/notices/new?repeat_of="+idText(of))
+	}
 	a, err := s.accept(r, draft, nil)
 	if err != nil {
 		return err
@@ -102,6 +108,9 @@ func (s *Server) renderCompose(w http.ResponseWriter, r *http.Request, m views.C
 	s.addAudience(r, &m)
 	m.TitleLimit, m.BodyLimit = db.MaxTitle, db.MaxBody
 	var err error
+	if m.InUse, err = s.pages.TagsInUse(r.Context()); err != nil {
+		return err
+	}
 	if m.Shell, err = s.shell(r, "compose"); err != nil {
 		return err
 	}
@@ -111,15 +120,18 @@ func (s *Server) renderCompose(w http.ResponseWriter, r *http.Request, m views.C
 // addAudience counts the devices that match. A notice can be written without
 // the number, so failing to count is no failure of the page.
 func (s *Server) addAudience(r *http.Request, m *views.Compose) {
-	n, err := s.pages.CountAudience(r.Context(), db.Audience{Platforms: m.Platforms, Tags: splitTags(m.Tags)})
+	a := db.Audience{Platforms: m.Platforms, Tags: splitTags(m.Tags)}
+	n, err := s.pages.CountAudience(r.Context(), a)
+	m.Audience = views.Audience{Known: err == nil, Devices: n}
+	if err == nil {
+		err = s.addMissing(r, &m.Audience, a.Tags)
+	}
 	var invalid *db.InvalidError
 	switch {
 	case errors.As(err, &invalid):
 		m.Audience.Wrong = invalid.Fields[0].Message
 	case err != nil:
 		s.log.WarnContext(r.Context(), "audience was not counted", "error", err, "request_id", requestIDOf(r))
-	default:
-		m.Audience = views.Audience{Known: true, Devices: n}
 	}
 }
 
@@ -127,6 +139,7 @@ func readCompose(r *http.Request) views.Compose {
 	return views.Compose{
 		Title: r.FormValue("title"), Body: r.FormValue("body"), Link: r.FormValue("link"), Category: r.FormValue("category"),
 		Platforms: r.Form["platforms"], Tags: r.FormValue("tags"), ExpiresAt: r.FormValue("expires_at"), RepeatOf: r.FormValue("repeat_of"),
+		Nobody: r.FormValue("nobody"),
 	}
 }
 

@@ -20,6 +20,7 @@ func (x *site) look(v seen) seen {
 
 func TestLiveFragment(t *testing.T) {
 	x := newSite(t, db.Operator, nil)
+	x.devices(1)
 	x.sql(`INSERT INTO worker (id, slots) VALUES ('w', 1)`)
 	at := x.post("/notices", "title", "Hello", "body", "Text", "category", "info").at
 	id := strings.TrimPrefix(at, "/notices/")
@@ -50,6 +51,7 @@ func TestLiveFragment(t *testing.T) {
 
 func TestSessionThatEndedEndsThePoll(t *testing.T) {
 	x := newSite(t, db.Operator, nil)
+	x.devices(1)
 	page := x.get(x.post("/notices", "title", "Hello", "body", "Text", "category", "info").at)
 	x.post("/signout")
 	if v := x.look(page); v.status != http.StatusUnauthorized || strings.Contains(v.text("body"), "Hello") {
@@ -67,6 +69,7 @@ func TestSessionThatEndedEndsThePoll(t *testing.T) {
 
 func TestWhatHindersIsSaid(t *testing.T) {
 	x := newSite(t, db.Admin, nil)
+	x.devices(1)
 	at := x.post("/notices", "title", "Hello", "body", "Text", "category", "info").at
 	x.sql(`UPDATE feeder SET redis_down_at = now(), redis_error = 'connection refused'`)
 	x.sql(`UPDATE vendor SET state = 'paused', reason = 'credentials_refused', detail = '401 bad <token>', since = now()`)
@@ -132,6 +135,7 @@ func TestDatabaseAwayAtSubmit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newSite(t, db.Operator, nil)
+			x.devices(1)
 			begin(x)
 			x.failsToSubmit()
 		})

@@ -12,6 +12,7 @@ import (
 
 func TestChartOfANotice(t *testing.T) {
 	x := newSite(t, db.Operator, nil)
+	x.devices(1)
 	at := x.post("/notices", "title", "Hello", "body", "Text", "category", "info").at
 	id := at[len("/notices/"):]
 	x.sql(`UPDATE notice SET state = 'finished', started_at = '2026-12-31T23:59:58Z', first_call_at = '2026-12-31T23:59:58.5Z', cut_at = now(),
@@ -43,6 +44,7 @@ func TestChartOfANotice(t *testing.T) {
 // Time that passes alone draws nothing anew while a notice is paused.
 func TestChartOfAPausedNoticeRests(t *testing.T) {
 	x := newSite(t, db.Operator, nil)
+	x.devices(1)
 	at := x.post("/notices", "title", "Hello", "body", "Text", "category", "info").at
 	id := at[len("/notices/"):]
 	x.sql(`UPDATE notice SET state = 'paused', state_at = now() - interval '5 s', started_at = now() - interval '20 s', first_call_at = now() - interval '20 s' WHERE id = $1::bigint`, id)

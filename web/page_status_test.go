@@ -54,6 +54,7 @@ var scenes = []struct {
 
 func TestStatusSaysWhatIsTheCase(t *testing.T) {
 	x := newSite(t, db.Admin, nil)
+	x.devices(1)
 	x.post("/notices", "title", "Weekly <i>", "body", "Text", "category", "info")
 	for _, c := range scenes {
 		for _, q := range strings.Split(well, ";") {
@@ -206,6 +207,7 @@ func TestSignedOutPeopleSeeNoStatus(t *testing.T) {
 
 func TestErrorPageSaysSinceWhenAndWhatToDo(t *testing.T) {
 	x := newSite(t, db.Operator, nil)
+	x.devices(1)
 	x.db.Close()
 	since := ""
 	for range 2 {
@@ -231,6 +233,7 @@ func TestErrorPageSaysSinceWhenAndWhatToDo(t *testing.T) {
 
 func TestReadOnlyDatabaseCanBeRead(t *testing.T) {
 	x := newRig(t)
+	x.sql("INSERT INTO device (token, token_hash, platform) VALUES ('a', 'a', 'ios')")
 	admin := x.session(db.Admin)
 	x.sql(`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = on', current_database()); END $$`)
 	x.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`)

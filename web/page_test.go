@@ -59,6 +59,7 @@ func TestSubmitTwiceIsOneNoticeAndTheOriginal(t *testing.T) {
 
 func TestSendItAgainRepeatsTheNewestOnce(t *testing.T) {
 	x := newSite(t, db.Operator, nil)
+	x.devices(1)
 	form := []string{"title", "Weekly", "body", "Text", "category", "info"}
 	first := x.post("/notices", form...).at
 	again := x.post("/notices", form...)
@@ -85,6 +86,7 @@ func TestSendItAgainRepeatsTheNewestOnce(t *testing.T) {
 
 func TestSubmitByHTMX(t *testing.T) {
 	x := newSite(t, db.Operator, nil)
+	x.devices(1)
 	v := x.htmx("POST", "/notices", "title", "Hello", "body", "Text", "category", "info")
 	if to := v.header.Get("HX-Redirect"); v.status != 200 || !strings.HasPrefix(to, "/notices/") {
 		t.Errorf("%d, HX-Redirect %q", v.status, to)
@@ -146,6 +148,7 @@ func TestAudienceIsCounted(t *testing.T) {
 
 func TestPauseResumeCancel(t *testing.T) {
 	x := newSite(t, db.Operator, nil)
+	x.devices(1)
 	at := x.post("/notices", "title", "Hello", "body", "Text", "category", "info").at
 	v := x.post(at + "/pause")
 	if v.at != at || v.Find("form[action='"+at+"/resume']").Length() != 1 || !strings.Contains(v.text("main"), "The notice is paused") {
@@ -172,6 +175,7 @@ func TestPauseResumeCancel(t *testing.T) {
 
 func TestSupportReadsAndCannotSend(t *testing.T) {
 	x := newSite(t, db.Support, nil)
+	x.devices(1)
 	if v := x.get("/notices"); v.status != 200 || v.Find("a[href='/notices/new']").Length() != 0 {
 		t.Errorf("%d, links to compose: %d", v.status, v.Find("a[href='/notices/new']").Length())
 	}
