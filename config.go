@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"os"
 	"slices"
 	"strings"
@@ -36,8 +37,9 @@ type Config struct {
 	RefusalPause   float64
 	Expiry         time.Duration
 
-	ProxyTimeout time.Duration // 0: no proxy in front
-	StopTimeout  time.Duration
+	ProxyTimeout   time.Duration // 0: no proxy in front
+	TrustedProxies []netip.Prefix
+	StopTimeout    time.Duration
 
 	TracesOff             bool
 	Collector             string // of OpenTelemetry; empty, as the next: traces are not sent

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -61,6 +62,35 @@ func oneOf(v string, allowed ...string) error {
 		return nil
 	}
 	return fmt.Errorf("is %q, not one of: %s", v, strings.Join(allowed, ", "))
+}
+
+// parseProxies reads networks and addresses with commas between.
+func parseProxies(v string) (list []netip.Prefix, err error) {
+	for text := range strings.SplitSeq(v, ",") {
+		if text = strings.TrimSpace(text); text == "" {
+			continue
+		}
+		p, err := netip.ParsePrefix(text)
+		if a, aerr := netip.ParseAddr(text); aerr == nil {
+			p, err = netip.PrefixFrom(a, a.BitLen()), nil
+		}
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("has %q, not a network such as 10.0.0.0/8 or an address", text)
+		case p.Bits() == 0:
+			return nil, fmt.Errorf("has %s, which trusts everybody: name where the proxies stand", text)
+		}
+		list = append(list, p.Masked())
+	}
+	return list, nil
+}
+
+func proxiesText(list []netip.Prefix) string {
+	var parts []string
+	for _, p := range list {
+		parts = append(parts, p.String())
+	}
+	return orUnset(strings.Join(parts, ","))
 }
 
 func delaysText(s push.Schedule) string {

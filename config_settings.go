@@ -136,6 +136,12 @@ var settings = []setting{
 		get:  func(c Config) string { return c.ProxyTimeout.String() },
 	},
 	{
+		name: "BONGSU_TRUSTED_PROXIES",
+		help: "where proxies in front stand, as 10.0.0.0/8,192.0.2.7: X-Forwarded-For is believed from them alone; unset: from nobody",
+		set:  func(c *Config, v string) (err error) { c.TrustedProxies, err = parseProxies(v); return err },
+		get:  func(c Config) string { return proxiesText(c.TrustedProxies) },
+	},
+	{
 		name: "BONGSU_STOP_TIMEOUT", preset: "30s",
 		help: "how long systemd, Docker or Kubernetes waits between asking the process to stop and killing it",
 		set:  durationIn(time.Second, time.Hour, func(c *Config) *time.Duration { return &c.StopTimeout }),

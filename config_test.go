@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,7 +48,7 @@ func TestConfigReadsEveryVariable(t *testing.T) {
 		"BONGSU_VENDOR_TOKEN=t", "BONGSU_VENDOR_TIMEOUT=1500ms", "BONGSU_MAX_IN_FLIGHT=8", "BONGSU_RATE=100",
 		"BONGSU_RETRY_DELAYS=1s, 1m", "BONGSU_LEASE=1m", "BONGSU_UNKNOWN=hold", "BONGSU_BREAKER_BACKLOG=0",
 		"BONGSU_REFUSAL_PAUSE=0.25", "BONGSU_EXPIRY=1h",
-		"BONGSU_PROXY_TIMEOUT=12s", "BONGSU_STOP_TIMEOUT=45s",
+		"BONGSU_PROXY_TIMEOUT=12s", "BONGSU_STOP_TIMEOUT=45s", "BONGSU_TRUSTED_PROXIES=10.1.2.3/8, 192.0.2.7,2001:db8::/32",
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -58,8 +59,9 @@ func TestConfigReadsEveryVariable(t *testing.T) {
 		VendorToken: "t", VendorTimeout: 1500 * time.Millisecond, MaxInFlight: 8, Rate: 100,
 		RetryDelays: push.Schedule{time.Second, time.Minute}, Lease: time.Minute, HoldUnknown: true,
 		RefusalPause: 0.25, Expiry: time.Hour, ProxyTimeout: 12 * time.Second, StopTimeout: 45 * time.Second,
+		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("2001:db8::/32")},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -69,7 +71,7 @@ func TestConfigTellsEverythingThatIsWrong(t *testing.T) {
 		"BONGSU_RATES=5", "BONGSU_LEESE=1s", "BONGSU_ADDR=nowhere", "BONGSU_MAX_IN_FLIGHT=0", "BONGSU_RATE=1.5",
 		"BONGSU_RETRY_DELAYS=2s,soon", "BONGSU_LEASE=10", "BONGSU_UNKNOWN=drop", "BONGSU_REFUSAL_PAUSE=NaN",
 		"BONGSU_EXPIRY=-1h", "BONGSU_HTTPS=yes", "BONGSU_LOG=loud", "BONGSU_VENDOR_URL=ftp://x", "BONGSU_BREAKER_BACKLOG=-1",
-		"BONGSU_VENDOR_TIMEOUT=0s", "BONGSU_VENDOR_TOKEN=two words", "BONGSU_PROXY_TIMEOUT=-1s", "BONGSU_STOP_TIMEOUT=0",
+		"BONGSU_VENDOR_TIMEOUT=0s", "BONGSU_VENDOR_TOKEN=two words", "BONGSU_PROXY_TIMEOUT=-1s", "BONGSU_STOP_TIMEOUT=0", "BONGSU_TRUSTED_PROXIES=10.0.0.0/8,proxy",
 		"DATABASE_URL=postgres://u:hunter2@[bad", "REDIS_URL=http://u:hunter2@x",
 	})
 	if err == nil {
@@ -82,7 +84,7 @@ func TestConfigTellsEverythingThatIsWrong(t *testing.T) {
 		`BONGSU_RETRY_DELAYS is "soon"`, `BONGSU_LEASE is "10"`, `BONGSU_UNKNOWN is "drop", not one of: resend, hold`,
 		`BONGSU_REFUSAL_PAUSE is "NaN"`, "BONGSU_EXPIRY is -1h0m0s", `BONGSU_HTTPS is "yes"`, `BONGSU_LOG is "loud"`,
 		"BONGSU_VENDOR_URL is not a URL", "BONGSU_BREAKER_BACKLOG is -1", "BONGSU_VENDOR_TIMEOUT is 0s",
-		"BONGSU_VENDOR_TOKEN has characters", "BONGSU_PROXY_TIMEOUT is -1s", "BONGSU_STOP_TIMEOUT is 0s", "DATABASE_URL is not a PostgreSQL URL", "REDIS_URL is not a Redis URL",
+		"BONGSU_VENDOR_TOKEN has characters", "BONGSU_PROXY_TIMEOUT is -1s", "BONGSU_STOP_TIMEOUT is 0s", `BONGSU_TRUSTED_PROXIES has "proxy"`, "DATABASE_URL is not a PostgreSQL URL", "REDIS_URL is not a Redis URL",
 	}
 	for _, want := range wants {
 		if !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line, want) }) {
@@ -94,6 +96,24 @@ func TestConfigTellsEverythingThatIsWrong(t *testing.T) {
 	}
 	if strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "two words") {
 		t.Errorf("the error shows a secret:\n%s", err)
+	}
+}
+
+func TestConfigTrustsNotEverybody(t *testing.T) {
+	for _, all := range []string{"0.0.0.0/0", "10.0.0.0/8,::/0"} {
+		if _, err := loadConfig([]string{"BONGSU_TRUSTED_PROXIES=" + all}); err == nil || !strings.Contains(err.Error(), "trusts everybody") {
+			t.Errorf("%s: %v", all, err)
+		}
+	}
+	for _, s := range settings {
+		if s.name == "BONGSU_TRUSTED_PROXIES" {
+			if got := s.get(Config{}); got != "(unset)" {
+				t.Errorf("check prints %q where nobody is trusted", got)
+			}
+			if got := s.get(Config{TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32")}}); got != "10.0.0.0/8,192.0.2.7/32" {
+				t.Errorf("check prints %q", got)
+			}
+		}
 	}
 }
 

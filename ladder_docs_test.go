@@ -159,7 +159,7 @@ var timesElsewhere = map[string]string{
 	"calm.go":            "how often a Redis that is away is asked",
 	"keeper.go":          "the pause before a restart",
 	"config_settings.go": "bounds of settings",
-	"web/budget.go":      "tries that come back", "web/signin.go": "tries that come back",
+	"web/signin.go":      "tries that come back", "db/tries.go": "a moment, rounded",
 	"web/errors.go":    "what Retry-After says",
 	"web/page_rate.go": "the window of a rate",
 	"web/poll.go":      "how often a page asks",

@@ -132,6 +132,7 @@ func (p *product) startWeb(ctx context.Context, c Config, l Limits, s *servers, 
 		Pages: pages, Log: log, CheckPayload: checkPayload(pushhttp.DefaultPayloadBytes),
 		Limits: l.pages(), Rate: c.Rate, Expiry: c.Expiry, Ladder: l.steps(), Settings: settingsShown(c),
 		Traces: p.traces.provider(), Version: version(), Now: time.Now, SecureCookies: c.HTTPS, AdminsSecond: c.AdminsSecond,
+		TrustedProxies: c.TrustedProxies,
 	}
 	if s.redisURL != "" {
 		if p.looks, err = redisClient(s.redisURL, l); err != nil {

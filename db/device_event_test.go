@@ -127,6 +127,9 @@ func TestErasingRemovesWhatTellsOfThePerson(t *testing.T) {
 		ok(t, db.EraseDevice(ctx, d.ID, someone))
 	}
 	wantEvents(t, db, d.ID, "consent_withdrawn"+bySomeone, "consent_given"+bySomeone, "consent_withdrawn"+bySomeone, "erased"+bySomeone)
+	if n := ask[int](t, db, `SELECT count(*) FROM device_event e WHERE e::text ~ 'lee|vip|phone'`); n != 0 {
+		t.Errorf("%d events still name the person", n)
+	}
 }
 
 func TestEventsComeWithTheirChangeOrNotAtAll(t *testing.T) {

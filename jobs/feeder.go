@@ -25,14 +25,15 @@ const (
 // finishes those that are through, and steps replays. Feeders may run in any
 // number; one at a time has the turn.
 type Feeder struct {
-	cfg  Config
-	log  *slog.Logger
-	bell *bell
-	stop context.CancelFunc
-	wg   sync.WaitGroup
-	term atomic.Int64 // 0: another has the turn
-	rest rest         // after trouble with Postgres no lease is freed for a while
-	rung map[int64]retryMark
+	cfg    Config
+	log    *slog.Logger
+	bell   *bell
+	stop   context.CancelFunc
+	wg     sync.WaitGroup
+	term   atomic.Int64 // 0: another has the turn
+	rest   rest         // after trouble with Postgres no lease is freed for a while
+	rung   map[int64]retryMark
+	tidied time.Time // expired rows were removed last
 }
 
 // retryMark is when the retries of a notice were rung last.

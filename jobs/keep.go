@@ -17,6 +17,7 @@ const (
 	endQuiet    = 1500 * time.Millisecond
 	testStale   = 10 * time.Second
 	importStale = time.Minute
+	tidyEvery   = time.Minute
 )
 
 // keep puts the ledger in order: each step does nothing where there is nothing
@@ -24,7 +25,7 @@ const (
 // of the others from its turn.
 func (f *Feeder) keep(ctx context.Context, t db.Term) error {
 	steps := []func(context.Context, db.Term) error{f.freeLeases, f.endRanges, f.replays, f.testSends, f.imports, f.cfg.DB.KeepPace, f.closeAndFinish,
-		f.cfg.DB.CleanImports, f.cfg.DB.EstimateAudience}
+		f.cfg.DB.CleanImports, f.cfg.DB.EstimateAudience, f.tidy}
 	var failed error
 	for _, step := range steps {
 		err := step(ctx, t)
@@ -110,6 +111,18 @@ func (f *Feeder) imports(ctx context.Context, t db.Term) error {
 		}
 	}
 	return nil
+}
+
+// tidy removes what has an end of its own and is looked at by nobody after it: sessions
+// and tries of signing in. Running it again finds nothing left.
+func (f *Feeder) tidy(ctx context.Context, _ db.Term) error {
+	if time.Since(f.tidied) < tidyEvery {
+		return nil
+	}
+	f.tidied = time.Now()
+	_, sessions := f.cfg.DB.SweepSessions(ctx)
+	_, tries := f.cfg.DB.SweepTries(ctx)
+	return errors.Join(sessions, tries)
 }
 
 // closeAndFinish settles what is left of cancelled and expired notices, and

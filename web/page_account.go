@@ -60,7 +60,7 @@ func changePassword(s *Server, w http.ResponseWriter, r *http.Request) error {
 		whole.CurrentWrong, whole.NewWrong, whole.RepeatWrong = m.CurrentWrong, m.NewWrong, m.RepeatWrong
 		return renderForm(w, r, http.StatusUnprocessableEntity, views.AccountPage(whole), views.PasswordForm(whole))
 	}
-	hashed, err := s.guard.passwords.hash(r.Context(), chosen)
+	hashed, err := s.passwords.hash(r.Context(), chosen)
 	if err != nil {
 		return err
 	}

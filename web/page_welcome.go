@@ -46,7 +46,7 @@ func submitWelcome(s *Server, w http.ResponseWriter, r *http.Request) error {
 		if m.Wrong+m.RepeatWrong != "" {
 			return renderForm(w, r, http.StatusUnprocessableEntity, views.WelcomePage(m), views.WelcomeForm(m))
 		}
-		hashed, herr := s.guard.passwords.hash(r.Context(), r.PostFormValue("new"))
+		hashed, herr := s.passwords.hash(r.Context(), r.PostFormValue("new"))
 		if herr != nil {
 			return herr
 		}

@@ -17,6 +17,7 @@ import (
 // the request's own goroutine.
 type state struct {
 	id      string // request id
+	address string // where it comes from, without the port
 	started time.Time
 	route   *route      // nil: no route matched
 	actor   db.Actor    // empty: nobody is known

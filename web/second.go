@@ -79,7 +79,7 @@ func plainCode(code string) string {
 // with errWrongCode or a *throttledError.
 func (s *Server) checkCode(r *http.Request, u db.User, code string) error {
 	code = plainCode(code)
-	refund, err := s.guard.take("code of "+u.Email, hostOf(r))
+	refund, err := s.takeTries(r, "code of "+u.Email)
 	if err != nil {
 		return err
 	}

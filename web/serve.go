@@ -20,7 +20,7 @@ const statusClientLeft = 499
 // ServeHTTP answers one request: it gives it an id, a span, a deadline and the
 // headers that every answer has, lets its route answer, and writes one line of log.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	st := &state{id: newRequestID(r.Header.Get("X-Request-Id")), started: s.now()}
+	st := &state{id: newRequestID(r.Header.Get("X-Request-Id")), started: s.now(), address: addressOf(r.RemoteAddr, r.Header.Values("X-Forwarded-For"), s.trusted)}
 	h, pattern := s.mux.Handler(r)
 	var ctx context.Context
 	ctx, st.span = s.tracing.request(r, pattern, h, s.https)

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -40,6 +41,10 @@ type Deps struct {
 	Now           func() time.Time
 	SecureCookies bool // the browser reaches us by https
 	AdminsSecond  bool // admins must have a second factor
+
+	// Where proxies in front of us stand: only what they say of a caller's address in
+	// X-Forwarded-For is believed. Empty: nobody is.
+	TrustedProxies []netip.Prefix
 }
 
 // Limits bounds what a request may take. Handler is required.
@@ -90,7 +95,8 @@ type Server struct {
 	mux             *http.ServeMux
 	cross           *http.CrossOriginProtection
 	sessions        *scs.SessionManager
-	guard           *signInGuard
+	passwords       *passwords
+	trusted         []netip.Prefix // proxies in front of us
 	metrics         *metrics
 	tracing         tracing
 	https           bool // browsers reach us by it
@@ -109,8 +115,8 @@ func New(d Deps) *Server {
 		pages: d.Pages, log: d.Log, queues: d.Queues, memory: d.Memory, disk: d.Disk, payload: d.CheckPayload,
 		limits: d.Limits.whole(), expiry: d.Expiry, rate: d.Rate, ladder: d.Ladder, settings: d.Settings, version: d.Version, now: d.Now,
 		mux: http.NewServeMux(), cross: http.NewCrossOriginProtection(),
-		sessions: newSessions(d.Pages, d.SecureCookies),
-		guard:    newSignInGuard(d.Now), metrics: newMetrics(d.Version),
+		sessions:  newSessions(d.Pages, d.SecureCookies),
+		passwords: newPasswords(), trusted: d.TrustedProxies, metrics: newMetrics(d.Version),
 		tracing: newTracing(d.Traces), https: d.SecureCookies,
 		secondForAdmins: d.AdminsSecond,
 	}

@@ -3,7 +3,6 @@ package web
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -176,15 +175,6 @@ func agentOf(r *http.Request) string {
 
 // maxAgent is how much is kept of a browser's name for itself, in characters.
 const maxAgent = 200
-
-// hostOf gives the address that r came from, without the port.
-func hostOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
-}
 
 // signOut ends r's session for good and takes the cookie back. It is for routes
 // on which a person is signed in.

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -129,40 +128,44 @@ func TestGuessingIsSlowedDownAndNobodyStaysLockedOut(t *testing.T) {
 	if a := x.trySignIn("operator@example.com", goodPassword); a.status != 422 || a.header.Get("Set-Cookie") != "" {
 		t.Errorf("while it waits, the right password: %d", a.status)
 	}
-	x.clock.forward(11 * time.Second)
+	x.sql("UPDATE sign_in_budget SET full_at = full_at - interval '11 seconds'")
 	if !x.in(cookieOf(t, x.trySignIn("operator@example.com", goodPassword))) {
 		t.Error("locked out")
 	}
 }
 
-func TestBudgetsHoldAgainstManyAtOnce(t *testing.T) {
-	c := &clock{}
-	b := newBudgets(5, time.Hour, c.now)
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	taken := 0
-	for range 50 {
-		all.Go(func() {
-			if b.take("k") == 0 {
-				mu.Lock()
-				taken++
-				mu.Unlock()
-			}
-		})
+// Two processes count together.
+func TestGuessingIsSlowedDownOverProcesses(t *testing.T) {
+	x := newRig(t)
+	x.withPassword(db.Operator)
+	bases := []string{x.base}
+	x.start()
+	bases = append(bases, x.base)
+	for i := range 6 {
+		x.base = bases[i%2]
+		a := x.trySignIn("operator@example.com", "guess")
+		if throttled := strings.Contains(string(a.body), "oo many failed tries"); throttled != (i == 5) {
+			t.Errorf("guess %d: %d %v", i+1, a.status, throttled)
+		}
 	}
-	all.Wait()
-	if taken != 5 {
-		t.Errorf("%d tries of 5", taken)
+	// An account that is not there is counted alike.
+	for i := range 6 {
+		x.base = bases[i%2]
+		a := x.trySignIn("nobody@example.com", "guess")
+		if throttled := strings.Contains(string(a.body), "oo many failed tries"); throttled != (i == 5) {
+			t.Errorf("guess %d at nobody: %d %v", i+1, a.status, throttled)
+		}
 	}
-	b.refund("k")
-	if b.take("k") != 0 || b.take("k") == 0 || b.take("other") != 0 {
-		t.Error("a refund is one try of one key")
-	}
-	for i := range maxBudgets + 10 {
-		b.take(fmt.Sprint("flood", i))
-	}
-	if len(b.kept) > maxBudgets {
-		t.Errorf("%d budgets are kept", len(b.kept))
+}
+
+// A right password costs no try.
+func TestSigningInOftenIsNoGuessing(t *testing.T) {
+	x := newRig(t)
+	x.withPassword(db.Operator)
+	for i := range 8 {
+		if a := x.trySignIn("operator@example.com", goodPassword); a.status != 303 {
+			t.Fatalf("sign-in %d: %d %s", i+1, a.status, a.body)
+		}
 	}
 }
 

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -15,29 +17,48 @@ var errWrongPassword = errors.New("e-mail or password is wrong")
 // maxPassword is the longest password that is looked at, in bytes.
 const maxPassword = 1024
 
-// signInGuard slows down guessing. It counts failures only, in this process, by
-// account at an address, by address and by account. Each budget fills up again
-// with time, so nobody is shut out for long.
-type signInGuard struct {
-	passwords *passwords
-	pair      *budgets
-	address   *budgets
-	account   *budgets
+// throttledError says that there were too many failures, and how long to wait.
+type throttledError struct{ wait time.Duration }
+
+func (e *throttledError) Error() string {
+	return fmt.Sprintf("too many failed tries: wait %d seconds and try again", int((e.wait+time.Second-1)/time.Second))
 }
 
-func newSignInGuard(now func() time.Time) *signInGuard {
-	return &signInGuard{
-		passwords: newPasswords(),
-		pair:      newBudgets(5, 10*time.Second, now),
-		address:   newBudgets(30, 2*time.Second, now),
-		account:   newBudgets(60, 2*time.Second, now),
+// triesOf gives what slows down guessing: failures are counted by account at an address,
+// by address and by account, for all processes together. Each fills up again with time,
+// so nobody is shut out for long.
+func triesOf(account, address string) []db.TryBudget {
+	address = networkOf(address)
+	return []db.TryBudget{
+		{Key: "pair " + account + "\x00" + address, Size: 5, Every: 10 * time.Second},
+		{Key: "address " + address, Size: 30, Every: 2 * time.Second},
+		{Key: "account " + account, Size: 60, Every: 2 * time.Second},
 	}
+}
+
+// takeTries spends a try before the password is looked at, so that many at once cannot
+// slip through. refund gives it back. It fails with a *throttledError, and where the
+// database does not answer: nobody could sign in then anyway.
+func (s *Server) takeTries(r *http.Request, account string) (refund func(), err error) {
+	tries := triesOf(account, hostOf(r))
+	wait, err := s.pages.TakeTries(r.Context(), tries...)
+	if err != nil {
+		return nil, err
+	}
+	if wait > 0 {
+		return nil, &throttledError{wait}
+	}
+	return func() {
+		if err := s.pages.GiveTriesBack(context.WithoutCancel(r.Context()), tries...); err != nil {
+			s.log.WarnContext(r.Context(), "a try was not given back; it comes back by itself", "error", err, "request_id", requestIDOf(r))
+		}
+	}, nil
 }
 
 // checkPassword gives the person whose e-mail and password these are.
 func (s *Server) checkPassword(r *http.Request, email, password string) (db.User, error) {
 	email = strings.ToLower(strings.TrimSpace(email))
-	refund, err := s.guard.take(email, hostOf(r))
+	refund, err := s.takeTries(r, email)
 	if err != nil {
 		return db.User{}, err
 	}
@@ -50,7 +71,7 @@ func (s *Server) checkPassword(r *http.Request, email, password string) (db.User
 	if u.DisabledAt != nil {
 		stored = ""
 	}
-	ok, err := s.guard.passwords.match(r.Context(), stored, password[:min(len(password), maxPassword+1)])
+	ok, err := s.passwords.match(r.Context(), stored, password[:min(len(password), maxPassword+1)])
 	switch {
 	case err != nil:
 		refund()
@@ -75,28 +96,4 @@ func (s *Server) refusedSignIn(r *http.Request, email string, u db.User) error {
 		return err
 	}
 	return errWrongPassword
-}
-
-// take spends one try of each budget before the password is looked at, so that
-// many tries at once cannot slip through. refund gives the try back.
-func (g *signInGuard) take(email, host string) (refund func(), err error) {
-	keys := []struct {
-		b   *budgets
-		key string
-	}{{g.pair, email + "\x00" + host}, {g.address, host}, {g.account, email}}
-	var refunds []func()
-	refund = func() {
-		for _, f := range refunds {
-			f()
-		}
-	}
-	for _, k := range keys {
-		wait := k.b.take(k.key)
-		if wait > 0 {
-			refund()
-			return nil, &throttledError{wait}
-		}
-		refunds = append(refunds, func() { k.b.refund(k.key) })
-	}
-	return refund, nil
 }

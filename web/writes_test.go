@@ -23,6 +23,8 @@ var writesTwice = map[string]string{
 	"endUserSessions":  "one of the two",
 	"endOwnSession":    "each session ends by itself; pressing again ends the rest",
 	"signIn":           "a refusal, or a session",
+	"checkPassword":    "a try that is not given back comes back by itself; nothing else is written but a refusal",
+	"takeTries":        "the same",
 	"checkCode":        "a used code, or a refusal",
 	"useCode":          "a code of the app, or else a recovery code",
 	"submitSignInCode": "a code is used up and the session is not there: the next code signs in",
