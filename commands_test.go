@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,6 +77,9 @@ func TestCommandsBesideServe(t *testing.T) {
 	if err != nil || strings.Count(token, "\n") != 1 || strings.Contains(strings.TrimSpace(token), " ") {
 		t.Fatalf("token add printed %q, %v; want the token alone", token, err)
 	}
+	wantRows(t, environ, []string{"user", "list"}, "EMAIL ROLE STATE SECOND FACTOR LAST SEEN", "kim@example.com admin active no never")
+	wantRows(t, environ, []string{"token", "list"}, "NUMBER NAME ROLE STATE ENDS LAST USED", "1 ci operator active never never")
+
 	out, err = command(t, environ, "", "migrate")
 	if err != nil || !strings.Contains(out, "already") {
 		t.Errorf("migrate: %q, %v", out, err)
@@ -106,6 +110,47 @@ func TestCommandsBesideServe(t *testing.T) {
 	if err != nil || strings.Count(out, "private, not running") != 2 {
 		t.Errorf("check after serve: %v\n%s", err, out)
 	}
+}
+
+// wantRows fails unless a command prints these lines, whatever stands between columns.
+func wantRows(t *testing.T, environ []string, args []string, rows ...string) {
+	t.Helper()
+	out, err := command(t, environ, "", args...)
+	var got []string
+	for line := range strings.Lines(out) {
+		got = append(got, strings.Join(strings.Fields(line), " "))
+	}
+	if err != nil || !slices.Equal(got, rows) {
+		t.Errorf("%s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// TestListsOfPeopleAndTokens holds what is printed of each state.
+func TestListsOfPeopleAndTokens(t *testing.T) {
+	pool := dbtest.New(t)
+	environ := []string{"PATH=" + os.Getenv("PATH"), "DATABASE_URL=" + pool.Config().ConnString(), "REDIS_URL=redis://127.0.0.1:1/0"}
+	_, err := pool.Exec(t.Context(), `
+		INSERT INTO app_user (id, email, role, password_hash, disabled_at, totp_secret, totp_since) OVERRIDING SYSTEM VALUE VALUES
+			(9001, 'ann@example.com', 'admin', 'x', NULL, 'S', now()), (9002, 'bob@example.com', 'operator', '', NULL, NULL, NULL),
+			(9003, 'cho@example.com', 'support', 'x', now(), NULL, NULL), (9004, 'dan@example.com', 'operator', 'x', NULL, NULL, NULL);
+		INSERT INTO web_session (token_hash, data, user_id, expires_at, seen_at) VALUES ('a', '', 9001, now() + interval '1 hour', '2026-12-01T10:30:59Z');
+		INSERT INTO audit (at, actor, actor_name, role, act, object) VALUES
+			('2026-12-01T10:00Z', 'user:9001', 'ann@example.com', 'admin', 'signin', 'user:9001'),
+			('2026-11-01T09:00Z', 'user:9004', 'dan@example.com', 'operator', 'signin', 'user:9004'), ('2026-11-01T09:05Z', 'user:9004', 'dan@example.com', 'operator', 'notice.accept', 'notice:1');
+		INSERT INTO app_user (email, role, password_hash) SELECT 'z' || to_char(i, 'FM0000') || '@example.com', 'support', 'x' FROM generate_series(1, 1001) i;
+		INSERT INTO api_token (name, role, token_hash, expires_at, revoked_at, last_used_at) VALUES
+			('billing', 'operator', 'a', NULL, NULL, '2026-12-01T10:30Z'), ('old', 'admin', 'b', '2020-01-01', NULL, NULL), ('gone', 'support', 'c', '2040-01-01', now(), NULL)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := []string{"EMAIL ROLE STATE SECOND FACTOR LAST SEEN", "ann@example.com admin active yes 2026-12-01 10:30", "bob@example.com operator invited no never",
+		"cho@example.com support disabled no never", "dan@example.com operator active no 2026-11-01 09:05"}
+	for i := range 1001 { // more than one page of the list
+		rows = append(rows, fmt.Sprintf("z%04d@example.com support active no never", i+1))
+	}
+	wantRows(t, environ, []string{"user", "list"}, rows...)
+	wantRows(t, environ, []string{"token", "list"}, "NUMBER NAME ROLE STATE ENDS LAST USED", "3 gone support revoked 2040-01-01 00:00 never",
+		"2 old admin ended 2020-01-01 00:00 never", "1 billing operator active never 2026-12-01 10:30")
 }
 
 // startServe runs serve until the returned function ends it, and returns when

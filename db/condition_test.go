@@ -141,3 +141,31 @@ func TestRefusedConnectionsAreAnOutage(t *testing.T) {
 		t.Errorf("%v: unavailable %t, cause %q", err, Unavailable(err), CauseOf(err))
 	}
 }
+
+// While nothing is rung, what is accepted has no deliveries that could be counted.
+func TestStatusCountsWhatIsNotGoneThrough(t *testing.T) {
+	db, ctx := newDB(t), t.Context()
+	seed(t, db, 1200)
+	want := func(when string, notices, devices int64) {
+		t.Helper()
+		if st := must(db.Status(ctx))(t); st.AheadNotices != notices || st.AheadDevices != devices {
+			t.Errorf("%s: %d notices and %d devices, want %d and %d", when, st.AheadNotices, st.AheadDevices, notices, devices)
+		}
+	}
+	want("without a notice", 0, 0)
+	first := accept(t, db, Draft{Title: "first", Body: "b"})
+	want("accepted, not begun", 1, 0)
+	term, rings := feed(t, db, first.ID, 500)
+	ok(t, db.EstimateAudience(ctx, term))
+	want("cut, and no range taken", 1, 1200)
+	must(db.TakeRange(ctx, rings[0], rings[0].Seq))(t)
+	want("one range of three taken", 1, 700)
+	accept(t, db, Draft{Title: "second", Body: "b"})
+	want("with a second one", 2, 700)
+	for _, r := range rings[1:] {
+		must(db.TakeRange(ctx, r, r.Seq))(t)
+	}
+	want("the first gone through", 1, 0)
+	exec(t, db, "UPDATE notice SET state = 'cancelled'")
+	want("cancelled", 0, 0)
+}

@@ -22,10 +22,21 @@ type Status struct {
 	Vendors        []VendorState
 	OpenNotices    int64      // neither finished nor cancelled
 	Backlog        int64      // deliveries that wait or are under way
+	AheadNotices   int64      // notices of which some devices have no delivery yet
+	AheadDevices   int64      // about how many those are, as far as they are known
 	OldestDue      *time.Time // the longest overdue retry
 	OldestAccepted *time.Time // the oldest notice that has not begun
 	Stalled        []Stalled  // notices that do not move, the longest first
 }
+
+// aheadSQL counts the open notices that are not gone through yet, and the devices of
+// their audience, as it was estimated at their start, that have no delivery.
+const aheadSQL = `
+	SELECT count(*) AS notices, coalesce(sum(greatest(0, coalesce(n.estimate, 0)
+		- (SELECT coalesce(sum(total), 0) FROM notice_counter WHERE notice_id = n.id))), 0)::bigint AS devices
+	FROM notice n
+	WHERE n.settled_at IS NULL AND n.state IN ('accepted', 'sending', 'paused') AND (n.cut_at IS NULL OR EXISTS (
+		SELECT FROM notice_range r WHERE r.notice_id = n.id AND r.done_at IS NULL AND r.filled_at IS NULL))`
 
 // Status reads how the parts stand. It takes a handful of short index reads.
 func (db *DB) Status(ctx context.Context) (s Status, err error) {
@@ -43,9 +54,10 @@ func (db *DB) Status(ctx context.Context) (s Status, err error) {
 				(SELECT min(w.wake_at) FROM notice n CROSS JOIN LATERAL (
 					SELECT wake_at FROM delivery d WHERE d.notice_id = n.id AND d.wake_at <= now() AND d.status = 'pending'
 					ORDER BY wake_at LIMIT 1) w WHERE n.settled_at IS NULL AND n.state = 'sending'),
-				(SELECT min(accepted_at) FROM notice WHERE settled_at IS NULL AND state = 'accepted')
-			FROM feeder f`).Scan(&s.Now, &s.ReadOnly, &s.FeederHolder, &s.FeederLease, &s.QueueOKAt, &s.QueueDownSince, &s.QueueError,
-			&s.LastWorkerAt, &s.OpenNotices, &s.Backlog, &s.OldestDue, &s.OldestAccepted)
+				(SELECT min(accepted_at) FROM notice WHERE settled_at IS NULL AND state = 'accepted'), a.notices, a.devices
+			FROM feeder f, (`+aheadSQL+`) a`).Scan(&s.Now, &s.ReadOnly, &s.FeederHolder, &s.FeederLease, &s.QueueOKAt, &s.QueueDownSince, &s.QueueError,
+			&s.LastWorkerAt, &s.OpenNotices, &s.Backlog, &s.OldestDue, &s.OldestAccepted,
+			&s.AheadNotices, &s.AheadDevices)
 		if err != nil {
 			return err
 		}

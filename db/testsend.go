@@ -124,6 +124,18 @@ func (db *DB) TestSend(ctx context.Context, id int64) (t TestSend, err error) {
 	return t, err
 }
 
+// LastTestDevices gives the devices of the last test send that this sender made, by
+// number; none where there was none.
+func (db *DB) LastTestDevices(ctx context.Context, sender string) (ids []int64, err error) {
+	defer wrap(&err, "LastTestDevices(%q)", sender)
+	err = db.read(ctx, func(ctx context.Context, q querier) error {
+		return q.QueryRow(ctx, `
+			SELECT coalesce(array_agg(device_id ORDER BY device_id), '{}') FROM test_send_device
+			WHERE test_send_id = (SELECT id FROM test_send WHERE asked_by = $1 ORDER BY id DESC LIMIT 1)`, sender).Scan(&ids)
+	})
+	return ids, err
+}
+
 // sameTestWithin is how long two test sends with the same text count as one meant once.
 const sameTestWithin = time.Minute
 

@@ -270,3 +270,18 @@ func TestTestSendFeeder(t *testing.T) {
 		t.Errorf("claimed again: %+v", claims)
 	}
 }
+
+func TestLastTestDevicesAreTheSendersOwn(t *testing.T) {
+	db, ctx := newDB(t), t.Context()
+	seed(t, db, 4)
+	other := Actor{ID: "user:2", Name: "lee@example.com", Role: Operator}
+	if ids := must(db.LastTestDevices(ctx, someone.ID))(t); len(ids) != 0 {
+		t.Errorf("before any test: %v", ids)
+	}
+	must(db.CreateTestSend(ctx, "t", "b", "", []int64{4}, someone))(t)
+	must(db.CreateTestSend(ctx, "t", "b", "", []int64{3, 1}, someone))(t)
+	must(db.CreateTestSend(ctx, "t", "b", "", []int64{2}, other))(t)
+	if ids := must(db.LastTestDevices(ctx, someone.ID))(t); !slices.Equal(ids, []int64{1, 3}) {
+		t.Errorf("the last one's are %v, want 1 and 3", ids)
+	}
+}

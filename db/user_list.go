@@ -17,12 +17,22 @@ type UserRow struct {
 	LinkUntil  *time.Time // a one-time link is open until then
 	Sessions   int        // browsers that are signed in
 	SeenAt     *time.Time // the last use of those, to the minute
+	ActedAt    *time.Time // the last line of theirs in the log of acts, signing in included
+}
+
+// LastSeen is the last that is known of a person: nil where they never came.
+func (u UserRow) LastSeen() *time.Time {
+	if u.SeenAt == nil || u.ActedAt != nil && u.ActedAt.After(*u.SeenAt) {
+		return u.ActedAt
+	}
+	return u.SeenAt
 }
 
 const userRows = `
 	SELECT u.id, u.email, u.role, u.disabled_at, u.created_at, u.password_hash = '' AS invited, u.totp_secret IS NOT NULL AS second,
 		(SELECT expires_at FROM user_link WHERE user_id = u.id AND ended_at IS NULL AND expires_at > now()) AS link_until,
-		coalesce(s.sessions, 0) AS sessions, s.seen_at
+		coalesce(s.sessions, 0) AS sessions, s.seen_at,
+		(SELECT at FROM audit WHERE actor = 'user:' || u.id ORDER BY id DESC LIMIT 1) AS acted_at
 	FROM app_user u
 	LEFT JOIN LATERAL (
 		SELECT count(*)::int AS sessions, max(seen_at) AS seen_at FROM web_session

@@ -13,6 +13,12 @@ func runbookWords() runbookText {
 	}
 }
 
+// How the servers are reached that Bongsu runs itself, whose addresses are in no setting.
+const (
+	privatePostgres = "Where DATABASE_URL is unset, Bongsu runs a PostgreSQL of its own, starts it again when it ends, and writes its address into the data directory (BONGSU_DATA_DIR): psql \"$(cat .bongsu/postgres/url)\". No such file means that it does not run; the log of bongsu serve says why."
+	privateRedis    = "Where REDIS_URL is unset, Bongsu runs a Redis of its own, starts it again when it ends, and writes its socket into the data directory (BONGSU_DATA_DIR): redis-cli -s \"$(sed s,unix://,, .bongsu/redis/url)\" in place of redis-cli -u. No such file means that it does not run; the log of bongsu serve says why."
+)
+
 func databaseMessages() []Message {
 	return []Message{
 		{
@@ -22,6 +28,7 @@ func databaseMessages() []Message {
 			Lost:  "No. What was accepted is stored. Calls under way end, and workers keep their results until they can be written. A submit that was answered by 503 may have been stored all the same: sending it again shows the original then, and nothing goes out twice.",
 			Do: []string{
 				"Ask the database from the machine Bongsu runs on: psql \"$DATABASE_URL\" -c 'select 1'. bongsu check says the same with the error.",
+				privatePostgres,
 				"If it refuses connections: start it, and read its log for why it stopped.",
 				"If nothing answers at all: look at the network and at the firewall between the two.",
 				"If it answers you but not Bongsu: compare DATABASE_URL, and whether its password has changed.",
@@ -38,7 +45,7 @@ func databaseMessages() []Message {
 			Means: "The PostgreSQL that Bongsu reaches is a standby, or was set read-only. That happens after a failover, when an address still leads to the old primary.",
 			Lost:  "No. Nothing new is accepted, and nothing is sent. Workers keep the results of the calls that were under way.",
 			Do: []string{
-				"Ask which one it is: psql \"$DATABASE_URL\" -c 'select pg_is_in_recovery()' -c 'show default_transaction_read_only'.",
+				"Ask which one it is: psql \"$DATABASE_URL\" -c 'select pg_is_in_recovery()' -c 'show default_transaction_read_only'. " + privatePostgres,
 				"If it is in recovery: point DATABASE_URL, or the name in it, to the new primary. A list of hosts with target_session_attrs=read-write in DATABASE_URL finds it by itself.",
 				"If it was set read-only: find out who did and why (a full disk at a hosted database is a common reason) before setting it back.",
 				"Bongsu opens new connections by itself once the name leads to the primary. Restart it only where DATABASE_URL itself has changed.",
@@ -92,6 +99,7 @@ func queueMessages() []Message {
 			Lost:  "No. Everything that has to be sent is in the database. Redis may even be emptied or brought back from an old copy: what was rung is rung again, and nobody is called twice.",
 			Do: []string{
 				"Ask it: redis-cli -u \"$REDIS_URL\" ping. bongsu check says the same with the error.",
+				privateRedis,
 				"If it refuses: start it, and read its log. After an out-of-memory kill, give the machine more memory or Redis a maxmemory.",
 				"If it hangs: look for a slow disk (appendfsync) or a command that blocks it (redis-cli slowlog get).",
 				"If it is gone for good: start an empty one under the same address. That loses nothing.",
@@ -108,7 +116,7 @@ func queueMessages() []Message {
 			Means: "Redis has reached its maxmemory and refuses to take tasks. Bongsu needs about 20 MB of it for a million devices, so somebody else fills it, or the limit is very low.",
 			Lost:  "No. What could not be rung stays due in the database. With another policy than noeviction Redis may have thrown tasks away to make room; those are rung again by themselves.",
 			Do: []string{
-				"See what fills it: redis-cli -u \"$REDIS_URL\" --bigkeys, and redis-cli info memory.",
+				"See what fills it: redis-cli -u \"$REDIS_URL\" --bigkeys, and redis-cli info memory. " + privateRedis,
 				"Free memory: delete what does not belong there, or give Bongsu a Redis of its own.",
 				"Or raise the limit: redis-cli config set maxmemory 512mb, and in its configuration.",
 				"Check the policy: redis-cli config get maxmemory-policy must say noeviction.",

@@ -97,6 +97,19 @@ func WaitingFacts(deliveries int64) string {
 	return ui.Of(deliveries, "delivery waits", "deliveries wait") + " in the database, none is lost"
 }
 
+// AheadFacts says how many notices are not gone through yet, and about how many devices
+// are still to come in them; 0: that is not known. It is empty where there is none.
+func AheadFacts(notices, devices int64) string {
+	if notices == 0 {
+		return ""
+	}
+	s := ui.Of(notices, "notice is", "notices are") + " not gone through yet"
+	if devices > 0 {
+		s += " (about " + ui.Of(devices, "device", "devices") + " to come)"
+	}
+	return s
+}
+
 // WorkerFacts says how many workers run and what they do.
 func WorkerFacts(workers, calls, slots int64) string {
 	return fmt.Sprintf("%s running, %s of %s calls in flight", ui.Num(workers), ui.Num(calls), ui.Num(slots))

@@ -11,6 +11,7 @@ type TestForm struct {
 	NotFound      bool // something was looked for, and nothing was found
 	Most          int
 	Faults        []TestFault // why nothing was sent
+	FromLast      bool        // those shown are of the reader's last test; none is chosen
 }
 
 // TestChoice is a device that a test may go to.
@@ -35,7 +36,14 @@ type TestSend struct {
 type TestLive struct {
 	ID, PollHref string
 	Live         bool
+	Wait         TestWait
 	Items        []TestRow
+}
+
+// TestWait is what a test waits for.
+type TestWait struct {
+	Message string // key of the message that explains it; empty: for nothing that is known
+	Since   string // since when it is so; empty: not known
 }
 
 // TestRow is what became of a test at one device.
@@ -49,7 +57,8 @@ type testText struct {
 	Title, What, Numbers, NumbersHint, User, Token, TokenHint, Find string
 	Choose, Device, Send, SendN, Back, NotFound, More, Fix, Empty   string
 	Sent, By, Before, BeforeEnd, Outcome, Status, Why, At, Another  string
-	LookAgain, Platform                                             string
+	LookAgain, Platform, FromLast, UserHint                         string
+	Waits, WaitsEnd, Since, StatusPage, Runbook                     string
 }
 
 func testWords() testText {
@@ -59,11 +68,15 @@ func testWords() testText {
 		TokenHint: "It is looked up by its hash and appears in no address and no log.", Find: "Find devices",
 		Choose: "Devices for the test", Device: "Device", Send: "Send the test", SendN: "Send the test to {n}",
 		Back: "Back to the notice", NotFound: "No device was found.", More: "There are more. This many are offered at once:",
-		Fix: "No test was sent.", Empty: "Find devices by number, user or token; then choose among them.",
+		Fix: "No test was sent.", Empty: "Find devices by user, number or token; then choose among them.",
 		Sent: "Sent", By: "by", Before: "The same test was sent a moment before:",
 		BeforeEnd: "Each is one of its own, so devices that are in both get it twice.",
 		Outcome:   "What became of it, device by device", Status: "Status", Why: "Why", At: "When", Another: "Test",
 		LookAgain: "Look again", Platform: "Platform",
+		FromLast: "These are the devices of your last test. Choose among them, or find others.",
+		UserHint: "The person's name or number as the app registered it, whole: yours, to test on your own phone.",
+		Waits:    "It waits:", WaitsEnd: "Nothing is lost; it goes out by itself when that is over.", Since: "since",
+		StatusPage: "Status", Runbook: "What to do",
 	}
 }
 
@@ -86,6 +99,22 @@ func testField(field string) string {
 		return w
 	}
 	return field
+}
+
+// waitsFor names what a test waits for.
+func (w TestWait) waitsFor() string {
+	words := map[string]string{
+		"redis-down": "the queue (Redis) does not answer", "redis-full": "the queue (Redis) is full",
+		"no-worker": "no worker is running", "no-feeder": "nobody hands out work",
+	}
+	text, ok := words[w.Message]
+	if !ok {
+		text = w.Message
+	}
+	if w.Since != "" {
+		return text + ", " + testWords().Since
+	}
+	return text
 }
 
 // testSays is how far a test is.

@@ -159,8 +159,10 @@ func unavailableDetail(err error) string {
 		return "The database's disk is full, so nothing was done."
 	case db.Crowded:
 		return "The database has no connection left, so nothing was done."
+	case db.Away:
+		return "The database did not answer in time, so nothing certain can be said about this request."
 	default:
-		return "The database or the queue did not answer in time, so nothing certain can be said about this request."
+		return "No answer came in time from what this needs, so nothing certain can be said about this request."
 	}
 }
 

@@ -156,6 +156,9 @@ func TestDatabaseThatNeverAnswersIsToldInTime(t *testing.T) {
 		if !strings.Contains(string(a.body), "again is safe") {
 			t.Errorf("%s does not say what to do: %.2000s", name, a.body)
 		}
+		if body := string(a.body); strings.Contains(body, "or the queue") || !strings.Contains(body, "The database did not answer in time") {
+			t.Errorf("%s does not say what is away: %.2000s", name, a.body)
+		}
 	}
 	for path, want := range map[string]string{"/healthz": "ok", "/readyz": "ready", "/metrics": "bongsu_database_up 0"} {
 		if a := x.send("GET", path, ""); a.status != 200 || !strings.Contains(string(a.body), want) {

@@ -30,6 +30,10 @@ var scenes = []struct {
 	{``, "database", "ok", "", "✓ all well", "answered in", "Notices are accepted and every result is recorded."},
 	{`UPDATE feeder SET redis_down_at = now() - interval '3 min', redis_error = 'dial tcp: connection refused'`,
 		"redis", "down", "redis-down", "✕ sending waits: queue away", "connection refused; 0 deliveries wait in the database, none is lost", "Notices are accepted, sending waits"},
+	{`WITH n AS (UPDATE notice SET state = 'sending', settled_at = NULL, finished_at = NULL, started_at = now(), estimate = 1200)
+		UPDATE feeder SET redis_down_at = now(), redis_error = 'refused'`,
+		"redis", "down", "redis-down", "✕ sending waits: queue away",
+		"refused; 0 deliveries wait in the database, none is lost; 1 notice is not gone through yet (about 1,200 devices to come)", "Notices are accepted, sending waits"},
 	{`UPDATE feeder SET redis_down_at = now(), redis_error = 'OOM command not allowed when used memory > ''maxmemory''.'`,
 		"redis", "down", "redis-full", "✕ sending waits: queue full", "OOM command", "Redis refuses tasks at its maxmemory"},
 	{`UPDATE vendor SET state = 'paused', reason = 'credentials_refused', detail = '401 <b>no</b>', since = now()`,

@@ -57,6 +57,14 @@ func (s *Server) findTestDevices(r *http.Request, m *views.TestForm) ([]int64, e
 	return ids, nil
 }
 
+// lastTestDevices offers the devices of the sender's last test where nothing was looked
+// for yet; none of them is chosen.
+func (s *Server) lastTestDevices(r *http.Request, m *views.TestForm) ([]int64, error) {
+	ids, err := s.pages.LastTestDevices(r.Context(), actorOf(r).ID)
+	m.FromLast = len(ids) > 0
+	return ids, err
+}
+
 func (s *Server) devicesByNumbers(r *http.Request, m *views.TestForm) ([]db.Device, error) {
 	typed := strings.FieldsFunc(m.Numbers, func(c rune) bool { return c == ',' || c == ' ' || c == '\t' || c == '\n' || c == '\r' })
 	ids := numbersOf(typed)

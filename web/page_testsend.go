@@ -20,7 +20,13 @@ func testForm(s *Server, w http.ResponseWriter, r *http.Request) error {
 	case "send":
 		return s.sendTest(w, r, m)
 	}
-	ids, err := s.findTestDevices(r, &m)
+	var ids []int64
+	var err error
+	if r.PostFormValue("act") == "" {
+		ids, err = s.lastTestDevices(r, &m)
+	} else {
+		ids, err = s.findTestDevices(r, &m)
+	}
 	if err != nil {
 		return err
 	}
@@ -86,7 +92,7 @@ func (s *Server) renderTestForm(w http.ResponseWriter, r *http.Request, m views.
 	before, on := numbersOf(r.PostForm["shown"]), numbersOf(r.PostForm["device"])
 	for _, d := range list {
 		row := deviceRow(d)
-		fresh := !slices.Contains(before, d.ID) && row.State == "active" && d.Consent
+		fresh := !m.FromLast && !slices.Contains(before, d.ID) && row.State == "active" && d.Consent
 		m.Shown = append(m.Shown, views.TestChoice{DeviceRow: row, On: fresh || slices.Contains(on, d.ID)})
 	}
 	if m.Shell, err = s.shell(r, "compose"); err != nil {
@@ -146,9 +152,26 @@ func (s *Server) testLive(r *http.Request) (t db.TestSend, live views.TestLive, 
 		live.Items = append(live.Items, views.TestRow{DeviceID: idText(d.DeviceID), Token: d.TokenMasked, Platform: d.Platform,
 			Status: d.Status, Reason: textOf(d.Reason), Code: textOf(d.Code), Message: textOf(d.Message), At: stamp(d.UpdatedAt)})
 	}
+	if live.Live {
+		live.Wait = testWait(s.watch.see(r.Context()))
+	}
 	version = digest(live)
 	live.PollHref = testHref(id, "/progress", url.Values{"v": {version}})
 	return t, live, version, nil
+}
+
+// testWait says what a test that is not through waits for, as Status says it: the first
+// of the parts between it and the vendor that is down.
+func testWait(o outlook) views.TestWait {
+	if !o.known {
+		return views.TestWait{}
+	}
+	for _, p := range []views.StatusRow{queuePart(o.st), workerPart(o.st), feederPart(o.st)} {
+		if p.State == views.StateDown {
+			return views.TestWait{Message: p.Message, Since: p.Since}
+		}
+	}
+	return views.TestWait{}
 }
 
 // composeTested fills the form with the notice that a test was made of: what was sent

@@ -165,3 +165,58 @@ func TestWhoMaySendATest(t *testing.T) {
 		t.Errorf("a test that is not there: %d", v.status)
 	}
 }
+
+func TestANewOperatorFindsDevicesByNameAndTheLastOnesAgain(t *testing.T) {
+	x := newSite(t, db.Operator, nil)
+	x.devices(3)
+	x.sql(`UPDATE device SET person = 'lee' WHERE id = 2`)
+	v := x.post("/notices/test", typedNotice()...)
+	if first := v.Find("#test-form input:not([type=hidden])").First(); first.AttrOr("name", "") != "user" || strings.Contains(v.text("main"), "your last test") {
+		t.Errorf("the first field is %q: %s", first.AttrOr("name", ""), v.text("main"))
+	}
+	v = x.post("/notices/test", typedNotice("act", "find", "user", "lee")...)
+	if v.Find("input[name=device]").Length() != 1 || v.Find("input[name=device][value='2'][checked]").Length() != 1 || strings.Contains(v.text("table"), "token-2") {
+		t.Fatalf("found by name: %s", v.text("table"))
+	}
+	if n := x.audited("device.find"); n != 1 {
+		t.Errorf("%d lines in the log of acts", n)
+	}
+	if v = x.post("/notices/test", typedNotice("act", "send", "device", "2")...); !strings.HasPrefix(v.at, "/test-sends/") {
+		t.Fatalf("sending led to %s", v.at)
+	}
+	v = x.post("/notices/test", typedNotice()...)
+	if v.Find("input[name=device][value='2']").Length() != 1 || v.Find("input[name=device]").Length() != 1 || v.Find("input[name=device][checked]").Length() != 0 ||
+		!strings.Contains(v.text("main"), "the devices of your last test") {
+		t.Errorf("the last ones are not offered, or are chosen: %s", v.text("main"))
+	}
+}
+
+func TestATestSaysWhatItWaitsFor(t *testing.T) {
+	x := newSite(t, db.Operator, nil)
+	x.devices(1)
+	at := x.post("/notices/test", typedNotice("act", "send", "device", "1")...).at
+	at, _, _ = strings.Cut(at, "?")
+	if got := x.get(at).text("#test-waits"); !strings.Contains(got, "It waits: no worker is running") {
+		t.Errorf("without a worker it says %q", got)
+	}
+	x.sql(`INSERT INTO worker (id, started_at, seen_at, in_flight, slots, version) VALUES ('one', now(), now() + interval '1 hour', 0, 256, '1.0.0')`)
+	x.sql(`UPDATE feeder SET term = 3, holder = 'one', lease_until = now() + interval '1 hour', redis_ok_at = now(), redis_down_at = '2026-12-01T05:11:30Z', redis_error = 'refused'`)
+	v := x.get(at)
+	if got := v.text("#test-waits"); !strings.Contains(got, "It waits: the queue (Redis) does not answer, since 2026-12-01 05:11:30 UTC") {
+		t.Errorf("without Redis it says %q", got)
+	}
+	for _, href := range []string{"/status", "/runbook/redis-down"} {
+		if v.Find("#test-waits a[href='"+href+"']").Length() != 1 {
+			t.Errorf("no link to %s", href)
+		}
+	}
+	x.sql(`UPDATE feeder SET redis_down_at = NULL`)
+	if got := x.get(at).text("#test-waits"); got != "" {
+		t.Errorf("while all is well it says %q", got)
+	}
+	x.sql(`UPDATE feeder SET redis_down_at = now()`)
+	x.sql(`UPDATE test_send SET finished_at = now()`)
+	if got := x.get(at).text("#test-waits"); got != "" {
+		t.Errorf("a test that is through waits: %q", got)
+	}
+}

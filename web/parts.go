@@ -57,7 +57,7 @@ func queuePart(st db.Status) views.StatusRow {
 	switch {
 	case st.QueueDownSince != nil:
 		row.State, row.Message, row.Since = views.StateDown, "redis-down", stampOf(st.QueueDownSince)
-		row.Facts = views.JoinFacts(st.QueueError, views.WaitingFacts(st.Backlog))
+		row.Facts = views.JoinFacts(st.QueueError, views.WaitingFacts(st.Backlog), views.AheadFacts(st.AheadNotices, st.AheadDevices))
 		if isFull(st.QueueError) {
 			row.Message = "redis-full"
 		}
@@ -131,7 +131,7 @@ func oldestWork(st db.Status) time.Time {
 
 // backlogPart warns where work has been due for long.
 func backlogPart(st db.Status) views.StatusRow {
-	row := part("backlog", views.BacklogFacts(st.Backlog, st.OpenNotices))
+	row := part("backlog", views.JoinFacts(views.BacklogFacts(st.Backlog, st.OpenNotices), views.AheadFacts(st.AheadNotices, st.AheadDevices)))
 	oldest := oldestWork(st)
 	if age := st.Now.Sub(oldest); age > 0 {
 		row.Facts = views.JoinFacts(row.Facts, views.OldestFacts(int64(age.Seconds())))
