@@ -29,7 +29,13 @@ func (a *app) demoCommand() *cli.Command {
 // a row of the table does not hold, else it serves until ctx ends.
 func (a *app) demo(ctx context.Context, once, kill bool) (err error) {
 	d := &demo{app: a, say: newProgress(a.stderr)}
-	defer func() { err = errors.Join(err, d.stop(context.WithoutCancel(ctx))) }()
+	defer func() {
+		stopped := d.stop(context.WithoutCancel(ctx))
+		if stopped == nil {
+			fmt.Fprintf(a.stderr, "all has stopped: the worker, the panel, the vendor stand-in, Redis and PostgreSQL; what was sent stays in %s\n", d.config.DataDir)
+		}
+		err = errors.Join(err, stopped)
+	}()
 	fmt.Fprintln(a.stderr, "starting PostgreSQL, Redis, the vendor stand-in, the panel and a worker")
 	if err := d.start(ctx); err != nil {
 		return unlessAsked(ctx, err)
@@ -45,7 +51,7 @@ func (a *app) demo(ctx context.Context, once, kill bool) (err error) {
 	if once {
 		return table.err()
 	}
-	fmt.Fprintf(a.stdout, "\nThe panel goes on at %s; the notice is at %s/notices/%d. Ctrl-C ends everything.\n", d.base, d.base, d.notice)
+	d.tour()
 	return d.serve(ctx)
 }
 

@@ -51,12 +51,48 @@ func (d *demo) pair(ctx context.Context, title string) (insert, submit time.Dura
 	}
 	insert = time.Since(began)
 	_, status, submit, err := d.api.submit(ctx, map[string]any{
-		"title": title, "body": "To nobody.", "audience": map[string]any{"tags": []string{d.tag + "-nobody"}},
+		"title": title, "body": measuringBody, "audience": map[string]any{"tags": []string{d.tag + "-nobody"}},
 	})
 	if err == nil && status != http.StatusAccepted {
 		err = fmt.Errorf("a new notice was answered with %d", status)
 	}
 	return insert, submit, err
+}
+
+// measuringBody is the text of the notices that only measure.
+const measuringBody = "To nobody. The demo takes this notice out again."
+
+// forgetMeasuring takes the notices to nobody that measured the answers out of the
+// ledger once they have ended, so that the list shows what was played, and says so. They
+// have no deliveries. The log of acts keeps that they were accepted.
+func (d *demo) forgetMeasuring(ctx context.Context) error {
+	if err := d.waitIdle(ctx); err != nil {
+		return err
+	}
+	tx, err := d.pool.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // after the commit it does nothing
+	var n int64
+	for _, sql := range []string{
+		"DELETE FROM notice_counter", "DELETE FROM notice_reason", "DELETE FROM notice_pace", "DELETE FROM notice_range", "DELETE FROM notice",
+	} {
+		column := "notice_id"
+		if sql == "DELETE FROM notice" {
+			column = "id"
+		}
+		tag, err := tx.Exec(ctx, sql+" WHERE "+column+" = ANY (ARRAY(SELECT id FROM notice WHERE body = $1 AND settled_at IS NOT NULL))", measuringBody)
+		if err != nil {
+			return err
+		}
+		n = tag.RowsAffected()
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintf(d.app.stderr, "took the %d notices to nobody that measured the answers out of the list again; the log of acts keeps them\n", n)
+	return nil
 }
 
 // limit is what the median of the submits must stay within.

@@ -44,8 +44,8 @@ func (d *demo) people(ctx context.Context) error {
 	d.tag = "demo-" + time.Now().UTC().Format("20060102-150405")
 	fmt.Fprintf(d.app.stderr, "adding %s devices with the tag %s\n", thousands(demoDevices), d.tag)
 	return ledger.SeedDevices(ctx, demoDevices, func(i int) db.DeviceInput {
-		platform, tags, person := [...]string{"android", "ios", "web"}[i%3], []string{d.tag}, fmt.Sprintf("person-%d", i/2)
-		return db.DeviceInput{Token: d.token(i), Platform: platform, Tags: &tags, User: &person}
+		platform, tags, user := [...]string{"android", "ios", "web"}[i%3], []string{d.tag}, demoUser(i)
+		return db.DeviceInput{Token: d.token(i), Platform: platform, Tags: &tags, User: &user}
 	})
 }
 

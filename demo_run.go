@@ -49,13 +49,16 @@ func (d *demo) run(ctx context.Context, kill bool) (*demoTable, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := d.send(ctx, &x, kill); err != nil {
+		return nil, err
+	}
+	if err := d.waitIdle(ctx); err != nil {
+		return nil, err
+	}
 	if x.idle, err = d.measureAnswers(ctx, "idle", nil); err != nil {
 		return nil, err
 	}
-	if err := poll(ctx, time.Minute, 50*time.Millisecond, "nothing is under way", func() (bool, error) { return d.isIdle(ctx) }); err != nil {
-		return nil, err
-	}
-	if err := d.send(ctx, &x, kill); err != nil {
+	if err := d.forgetMeasuring(ctx); err != nil {
 		return nil, err
 	}
 	t := &demoTable{}
@@ -80,6 +83,11 @@ func (d *demo) workerIsReady(ctx context.Context) (ready bool, err error) {
 	}
 	err = d.pool.QueryRow(ctx, "SELECT EXISTS (SELECT FROM worker WHERE seen_at > now() - interval '10 seconds')").Scan(&ready)
 	return ready, err
+}
+
+// waitIdle waits until no notice is under way.
+func (d *demo) waitIdle(ctx context.Context) error {
+	return poll(ctx, time.Minute, 50*time.Millisecond, "nothing is under way", func() (bool, error) { return d.isIdle(ctx) })
 }
 
 // isIdle tells whether no notice is under way.

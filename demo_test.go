@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -51,10 +52,22 @@ func TestDemo(t *testing.T) {
 			t.Errorf("%s: the row is not there", row)
 		}
 	}
+	for _, line := range []string{"operator  http", "support   http", "user=person-8", "user=person-31", "admin     http", "notices to nobody that measured the answers out of the list"} {
+		if !strings.Contains(said, line) {
+			t.Errorf("it does not say %q", line)
+		}
+	}
+	if !regexp.MustCompile(`operator +\S+/notices/1 `).MatchString(said) {
+		t.Error("the incident is not notice 1")
+	}
 	checkPanel(t, said, taken.Addr().String())
+	checkTour(t, said)
 	p.Signal(os.Interrupt.(syscall.Signal))
 	if err := p.Err(); err != nil {
 		t.Errorf("after Ctrl-C it ended with %v", err)
+	}
+	if said := p.said(t); !strings.Contains(said, "all has stopped: ") {
+		t.Errorf("its last words are %q", said[max(0, len(said)-300):])
 	}
 	if left := processesOver(t, data); len(left) > 0 {
 		t.Errorf("still running: %q", left)
@@ -116,6 +129,42 @@ func checkPanel(t *testing.T, said, taken string) {
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
 		t.Errorf("the sign-in page answered %s", resp.Status)
+	}
+}
+
+// checkTour asks the API whether what a newcomer is led to is there: one notice, and the
+// devices of the two persons as the tour tells of them.
+func checkTour(t *testing.T, said string) {
+	t.Helper()
+	at := regexp.MustCompile(`panel: (http://\S+)`).FindStringSubmatch(said)
+	token := regexp.MustCompile(`Bearer (\S+)`).FindStringSubmatch(said)
+	if at == nil || token == nil {
+		t.Fatal("no address or no token")
+	}
+	api := demoAPI{base: at[1] + "/api/v1", token: token[1]}
+	var notices struct{ Items []apiNotice }
+	if _, err := api.ask(t.Context(), http.MethodGet, "/notices", nil, &notices); err != nil || len(notices.Items) != 1 || notices.Items[0].ID != 1 {
+		t.Errorf("the list has %+v, %v; want notice 1 alone", notices.Items, err)
+	}
+	for user, want := range map[string]string{demoUser(tourExpired): "failed token_expired", demoUser(tourDown): "sent "} {
+		var devices struct{ Items []struct{ ID int64 } }
+		if _, err := api.ask(t.Context(), http.MethodGet, "/devices?user="+user, nil, &devices); err != nil || len(devices.Items) != 2 {
+			t.Fatalf("%s has %+v, %v", user, devices.Items, err)
+		}
+		// The newer of the two, whose number is odd.
+		var history struct {
+			Items []struct {
+				Status, Reason string
+				Generation     int
+			}
+		}
+		path := fmt.Sprintf("/devices/%d/deliveries", devices.Items[0].ID)
+		if _, err := api.ask(t.Context(), http.MethodGet, path, nil, &history); err != nil || len(history.Items) != 1 {
+			t.Fatalf("%s: %+v, %v", user, history.Items, err)
+		}
+		if h := history.Items[0]; h.Status+" "+h.Reason != want || user == demoUser(tourDown) && h.Generation != 2 {
+			t.Errorf("%s: %+v, want %s", user, h, want)
+		}
 	}
 }
 
