@@ -75,6 +75,7 @@ func noticeScenes() []scene {
 		{name: "notice-cancelled", as: db.Operator, path: "/notices/3", shows: "cancelled"},
 		{name: "notice-long-word", as: db.Admin, path: "/notices/4", shows: longWord},
 		{name: "notice-finished", as: db.Support, path: "/notices/65", shows: "finished"},
+		{name: "notice-nobody", as: db.Operator, path: "/notices/64", shows: "nobody matched"},
 		{name: "notice-sending", as: db.Operator, path: "/notices/66", shows: "sending", draws: "notice"},
 		{name: "notice-original", as: db.Operator, path: "/notices/66?original=1", shows: "Service interruption tonight"},
 		{name: "notice-cancel", as: db.Operator, path: "/notices/4/cancel", shows: "Cancel this notice?"},
@@ -171,6 +172,7 @@ func troubledScenes() []scene {
 		{name: "notice", as: db.Operator, path: "/notices/66", shows: "Calls to the vendor are paused"},
 		{name: "notice-admin", as: db.Admin, path: "/notices/4", shows: "refuses our credentials"},
 		{name: "compose", as: db.Operator, path: "/notices/new", shows: "queue away"},
+		{name: "test-send", as: db.Operator, path: "/test-sends/1", shows: "It waits: the queue (Redis) does not answer"},
 		{name: "import", as: db.Operator, path: "/imports/1", shows: "no worker is running"},
 		{name: "status", as: db.Admin, path: "/status", shows: "No worker is running"},
 	}
@@ -226,6 +228,20 @@ func formScenes() []scene {
 			b.click("#test-form button[value=find]")
 			b.see("#test-devices")
 			b.see("#test-form h2")
+		}},
+		{name: "test-form-last", as: db.Admin, path: "/notices/new", shows: "the devices of your last test", does: func(b *browser) {
+			b.write("#title", hostileText)
+			b.write("#body", arabicText)
+			b.click("#compose-test summary")
+			b.click("#compose-test button")
+			b.see("#test-devices")
+		}},
+		{name: "compose-nobody", as: db.Operator, path: "/notices/new", shows: "No device has the tag seol. Did you mean seoul?", wrong: 422, does: func(b *browser) {
+			b.write("#title", "Service interruption tonight")
+			b.write("#body", "From 23:00 to 01:00 payments cannot be made.")
+			b.write("#tags", "seol, "+longWord[:90])
+			b.sends("#compose")
+			b.see("#nobody input")
 		}},
 		{name: "compose-wrong", as: db.Operator, path: "/notices/new", shows: hostileText, wrong: 422, does: func(b *browser) {
 			b.write("#title", hostileText)

@@ -65,6 +65,9 @@ func finishedText(c Counts) string {
 // the rest is.
 func countsText(p Progress) string {
 	c := p.Counts
+	if p.nobody() {
+		return "Nobody was told: no device was in the audience."
+	}
 	whole := ui.Num(c.Total)
 	if !p.AllKnown && p.Estimate > c.Total {
 		whole = "about " + ui.Num(p.Estimate)
