@@ -135,6 +135,7 @@ func (x *screens) deliveriesOfScenes() {
 			(2, NULL, 0, '{}', 'user:1', :long);
 		INSERT INTO test_send (id, title, body, link, asked_by, asked_by_name, finished_at) OVERRIDING SYSTEM VALUE VALUES
 			(1, :hostile, :korean, NULL, 'user:1', 'ada@example.com', NULL), (2, :long, :long, 'https://example.com/x', 'user:1', :long, now());
+		UPDATE test_send SET asked_by = (SELECT 'user:' || id FROM app_user WHERE email = 'ada@example.com');
 		INSERT INTO test_send_device (test_send_id, device_id, status, reason, code, message, sent_at) VALUES
 			(1, 1, 'pending', NULL, NULL, NULL, NULL), (1, 2, 'sent', NULL, NULL, NULL, now()),
 			(2, 1, 'failed', 'rejected', left(:hostile, 64), :hostile, NULL), (2, 3, 'skipped', 'device_disabled', NULL, NULL, NULL);`)

@@ -239,7 +239,7 @@ func formScenes() []scene {
 		{name: "compose-nobody", as: db.Operator, path: "/notices/new", shows: "No device has the tag seol. Did you mean seoul?", wrong: 422, does: func(b *browser) {
 			b.write("#title", "Service interruption tonight")
 			b.write("#body", "From 23:00 to 01:00 payments cannot be made.")
-			b.write("#tags", "seol, "+longWord[:90])
+			b.write("#tags", "seol, "+longWord[:64])
 			b.sends("#compose")
 			b.see("#nobody input")
 		}},
