@@ -123,6 +123,7 @@ func TestBrowserPollSignedOut(t *testing.T) {
 // TestBrowserBack goes back after a submit, and after signing out.
 func TestBrowserBack(t *testing.T) {
 	s, g, b := onNotice(t)
+	s.devices(1, goodToken)
 	b.open(g.url + "/notices/new")
 	b.write("#title", "Sent once")
 	b.write("#body", "Text")
@@ -155,6 +156,7 @@ func TestBrowserBack(t *testing.T) {
 // notice that was made.
 func TestBrowserSubmitHangs(t *testing.T) {
 	s, g, b := onNotice(t)
+	s.devices(1, goodToken)
 	b.open(g.url + "/notices/new")
 	b.write("#title", "Held back")
 	b.write("#body", "Text")
