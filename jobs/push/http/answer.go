@@ -21,7 +21,7 @@ type answer struct {
 	hide   wire.Hider
 }
 
-// read takes the answer in and closes it.
+// read takes the answer in.
 func read(ctx context.Context, resp *http.Response, hide wire.Hider) (push.Result, error) {
 	a := answer{status: resp.StatusCode, header: resp.Header, hide: hide}
 	var r push.Result

@@ -139,6 +139,7 @@ func (v *Vendor) Send(ctx context.Context, m push.Message) (push.Result, error) 
 	if err != nil {
 		return push.Result{}, wire.NoAnswer(ctx, err, written, hide)
 	}
+	defer resp.Body.Close()
 	return read(ctx, resp, hide)
 }
 

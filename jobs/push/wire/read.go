@@ -21,11 +21,10 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // ErrTooLarge says that an answer is longer than is read.
 var ErrTooLarge = fmt.Errorf("the answer is over %d bytes", MaxAnswer)
 
-// Read takes an answer's body in, hands it to use and closes it. use must not
-// keep the body. broken says why it ends early; it is ErrTooLarge where there is
+// Read takes an answer's body in and hands it to use; whoever took the answer closes
+// it. use must not keep the body. broken says why it ends early; it is ErrTooLarge where there is
 // more of it. The connection is used again if the answer was read to its end.
 func Read(resp *http.Response, use func(body []byte, broken error)) {
-	defer resp.Body.Close()
 	if resp.StatusCode == http.StatusSwitchingProtocols {
 		use(nil, nil) // its body is the bare connection
 		return
