@@ -15,11 +15,12 @@ import (
 const mostStops = 120
 
 // stop is what has the focus: whether it is what is looked for, and whether one
-// sees that it has it.
+// sees that it has it. Where Tab goes round from the last element to the first, the
+// page itself is without the focus for a moment, and shows none.
 const stop = `selector => {
 	const e = document.activeElement;
 	const s = getComputedStyle(e);
-	const seen = e === document.body || e.id === "main" || (s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2);
+	const seen = !document.hasFocus() || e === document.body || e.id === "main" || (s.outlineStyle !== "none" && parseFloat(s.outlineWidth) >= 2);
 	return (e.matches(selector) ? "there" : "on the way") + (seen ? "" : ", unseen at " + [":focus", ":focus-visible", ":focus-within"].filter((x) => e.matches(x)) + s.outline + e.outerHTML.slice(0, 120));
 }`
 

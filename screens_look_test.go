@@ -45,9 +45,31 @@ func (b *browser) looksAs(l look) {
 		{Name: "prefers-color-scheme", Value: l.theme}, {Name: "prefers-reduced-motion", Value: "reduce"}}}.Call(b.page))
 }
 
-// findFaults runs axe over the page, and says where it is wider than its window.
+// findFaults runs axe over the page, and says where it is wider than its window, where
+// two texts run together without a space, and where a plain word is broken in two.
 const findFaults = `async () => {
 	const found = [];
+	const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	const at = (node, from, to) => {
+		const r = document.createRange();
+		r.setStart(node, from);
+		r.setEnd(node, to);
+		return [...r.getClientRects()].filter((box) => box.width > 0);
+	};
+	for (let node, last = null; (node = texts.nextNode()); ) {
+		const text = node.data, e = node.parentElement;
+		if (e.closest(".unseen, .skip, [hidden], select, textarea, script, svg") || !e.checkVisibility() || text === "") continue;
+		if (last && /[\p{L}\p{N}]$/u.test(last.data) && /^[\p{L}\p{N}]/u.test(text)) {
+			const [a] = at(last, last.data.length - 1, last.data.length), [b] = at(node, 0, 1);
+			if (a && b && Math.abs(a.bottom - b.bottom) < a.height / 2 && b.left - a.right < 1.5 && b.left - a.left > -1)
+				found.push("run together: " + last.data.slice(-20) + "|" + text.slice(0, 20));
+		}
+		last = node;
+		if (e.closest(".mono, code")) continue;
+		for (const word of text.matchAll(/(?<=^|\s)([a-z]{2,14}|[가-힣]{2,8})(?=$|[\s.,:;])/g))
+			if (new Set(at(node, word.index, word.index + word[0].length).map((box) => Math.round(box.top))).size > 1)
+				found.push("broken in two: " + word[0]);
+	}
 	const root = document.scrollingElement;
 	if (root.scrollWidth > root.clientWidth) {
 		const out = [...document.querySelectorAll("body *")].filter((e) => {

@@ -44,7 +44,7 @@ type guard struct {
 	held    []suspect
 	timer   *time.Timer
 	refused time.Time // when the last answer came that refused our credentials; zero: they are not refused
-	paused  time.Time // when the vendor was last paused for it
+	paused  time.Time // when the vendor was last paused for it, or is being so
 }
 
 // suspect is a 403 that is held back.
@@ -60,28 +60,28 @@ func (v verdict) answered() time.Time { return v.started.Add(v.took) }
 func (g *guard) judge(v verdict) {
 	g.mu.Lock()
 	ready, why := g.sort(v)
-	g.mu.Unlock()
-	if why != "" {
+	// Calls that were begun before the pause ask for no other; one begun after it
+	// shows that somebody let the vendor go on, and that all is as before.
+	if why != "" && v.started.After(g.paused) {
+		g.paused = time.Now()
+		g.mu.Unlock()
 		g.pause("credentials_refused", why)
 		g.mu.Lock()
 		g.paused = time.Now()
-		g.mu.Unlock()
 	}
+	g.mu.Unlock()
 	for _, v := range ready {
 		g.record(v)
 	}
 }
 
 // sort says which verdicts can be recorded now, and why the vendor has to be
-// paused, if it has. The mutex is held.
+// paused, if it has to be and is not. The mutex is held.
 func (g *guard) sort(v verdict) (ready []verdict, pause string) {
 	switch r := v.result; {
 	case r.Outcome == push.Suspect && !g.refused.IsZero():
-		if v.started.After(g.paused) { // somebody let the vendor go on, and it is as before
-			pause = fmt.Sprintf("devices are still refused with 403: %s", r.Message)
-		}
 		g.refused = later(g.refused, v.answered())
-		return []verdict{refusedOurs(v)}, pause
+		return []verdict{refusedOurs(v)}, "devices are still refused with 403: " + r.Message
 	case r.Outcome == push.Suspect:
 		if g.holds(v.claim.DeviceID) {
 			return []verdict{v}, ""

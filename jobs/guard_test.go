@@ -103,16 +103,25 @@ func TestGuard(t *testing.T) {
 func TestGuardPausesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pauses := 0
-		g := &guard{pause: func(_, _ string) { pauses++ }, record: func(verdict) {}}
+		g := &guard{record: func(verdict) {}}
+		late := func() {} // what else comes in while the ledger is asked to pause
+		g.pause = func(_, _ string) { pauses++; late() }
 		under := time.Now() // a call that is under way when the vendor is paused
 		time.Sleep(time.Second)
 		say := func(device int64, started time.Time, outcome push.Outcome) {
 			g.judge(verdict{claim: db.Claim{DeviceID: device}, started: started, result: push.Result{Outcome: outcome, Status: 403}})
 		}
+		late = func() {
+			late = func() {}
+			for device := range int64(suspects) {
+				say(100+device, under, push.Suspect)
+			}
+		}
 		for device := range int64(suspects) {
 			say(device, time.Now(), push.Suspect)
 		}
 		say(7, under, push.Suspect)
+		say(7, under, push.Settings)
 		if pauses != 1 {
 			t.Errorf("paused %d times by one row", pauses)
 		}
@@ -127,6 +136,10 @@ func TestGuardPausesAgain(t *testing.T) {
 		time.Sleep(time.Minute)
 		if pauses != 2 {
 			t.Errorf("paused %d times, though a call has had another answer", pauses)
+		}
+		say(11, time.Now(), push.Settings)
+		if pauses != 3 {
+			t.Errorf("paused %d times, want by a 401 at once", pauses)
 		}
 	})
 }
