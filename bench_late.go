@@ -78,10 +78,8 @@ func (b *bench) dueTimes(ctx context.Context, notice int64) (map[int64]time.Time
 		var id int64
 		var at *time.Time
 		_, err = pgx.ForEachRow(rows, []any{&id, &at}, func() error {
-			if _, known := due[id]; !known && at != nil {
-				due[id] = *at
-			} else if !known {
-				due[id] = time.Time{}
+			if _, known := due[id]; !known {
+				due[id] = timeOf(at)
 			}
 			return nil
 		})
@@ -98,6 +96,14 @@ func (b *bench) dueTimes(ctx context.Context, notice int64) (map[int64]time.Time
 		}
 	}
 	return due, nil
+}
+
+// timeOf gives the time, or zero for none.
+func timeOf(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
 }
 
 // lateBy gives how long after its due time each device was called again.

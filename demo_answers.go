@@ -75,14 +75,11 @@ func (d *demo) forgetMeasuring(ctx context.Context) error {
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // after the commit it does nothing
 	var n int64
-	for _, sql := range []string{
-		"DELETE FROM notice_counter", "DELETE FROM notice_reason", "DELETE FROM notice_pace", "DELETE FROM notice_range", "DELETE FROM notice",
+	for _, notices := range []string{ // what belongs to the notices, and then they
+		"notice_counter WHERE notice_id", "notice_reason WHERE notice_id", "notice_pace WHERE notice_id",
+		"notice_range WHERE notice_id", "notice WHERE id",
 	} {
-		column := "notice_id"
-		if sql == "DELETE FROM notice" {
-			column = "id"
-		}
-		tag, err := tx.Exec(ctx, sql+" WHERE "+column+" = ANY (ARRAY(SELECT id FROM notice WHERE body = $1 AND settled_at IS NOT NULL))", measuringBody)
+		tag, err := tx.Exec(ctx, "DELETE FROM "+notices+" = ANY (ARRAY(SELECT id FROM notice WHERE body = $1 AND settled_at IS NOT NULL))", measuringBody)
 		if err != nil {
 			return err
 		}

@@ -105,12 +105,10 @@ func audienceFragment(s *Server, w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *Server) renderCompose(w http.ResponseWriter, r *http.Request, m views.Compose, status int) error {
+	s.addInUse(r, &m)
 	s.addAudience(r, &m)
 	m.TitleLimit, m.BodyLimit = db.MaxTitle, db.MaxBody
 	var err error
-	if m.InUse, err = s.pages.TagsInUse(r.Context()); err != nil {
-		return err
-	}
 	if m.Shell, err = s.shell(r, "compose"); err != nil {
 		return err
 	}
@@ -124,7 +122,7 @@ func (s *Server) addAudience(r *http.Request, m *views.Compose) {
 	n, err := s.pages.CountAudience(r.Context(), a)
 	m.Audience = views.Audience{Known: err == nil, Devices: n}
 	if err == nil {
-		err = s.addMissing(r, &m.Audience, a.Tags)
+		err = s.addMissing(r, m, a.Tags)
 	}
 	var invalid *db.InvalidError
 	switch {

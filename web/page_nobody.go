@@ -37,18 +37,28 @@ func audienceKey(a db.Audience) string {
 	return strings.Join(a.Platforms, ",") + "|" + strings.Join(a.Tags, ",")
 }
 
-// addMissing adds the tags that no device has, each with those that it may have meant.
-func (s *Server) addMissing(r *http.Request, a *views.Audience, tags []string) error {
+// addMissing adds the tags that no device has, each with those of the tags in use that
+// it may have meant.
+func (s *Server) addMissing(r *http.Request, m *views.Compose, tags []string) error {
 	missing, err := s.pages.MissingTags(r.Context(), tags)
 	if err != nil || len(missing) == 0 {
 		return err
 	}
-	known, err := s.pages.TagsInUse(r.Context())
-	if err != nil {
-		return err
-	}
+	s.addInUse(r, m)
 	for _, tag := range missing {
-		a.Missing = append(a.Missing, views.MissingTag{Tag: tag, Near: near(tag, known)})
+		m.Audience.Missing = append(m.Audience.Missing, views.MissingTag{Tag: tag, Near: near(tag, m.InUse)})
 	}
 	return nil
+}
+
+// addInUse adds the tags in use, once. They only help, so not to find them is no failure
+// of the page.
+func (s *Server) addInUse(r *http.Request, m *views.Compose) {
+	if m.InUse != nil {
+		return
+	}
+	var err error
+	if m.InUse, err = s.pages.TagsInUse(r.Context()); err != nil {
+		s.log.WarnContext(r.Context(), "the tags in use were not read", "error", err, "request_id", requestIDOf(r))
+	}
 }
