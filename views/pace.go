@@ -96,7 +96,7 @@ type paceText struct {
 
 func paceWords() paceText {
 	return paceText{
-		Heading: "Sent over time", Empty: "Nothing was sent yet.", Unkept: "It was sent before this was kept.",
+		Heading: "Sent over time", Empty: "Nothing has been sent.", Unkept: "It was sent before this was kept.",
 		Table: "The same as a table", Caption: "What came in, step by step; steps in which nothing did are left out",
 		From: "From", Sent: "Accepted by the vendor", Failed: "Failed", Back: "Put back by a replay",
 	}

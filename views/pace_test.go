@@ -82,7 +82,7 @@ func TestBarsStayInTheChart(t *testing.T) {
 
 func TestChartBeforeThereIsOne(t *testing.T) {
 	doc := paced(t)
-	if doc.Find(".pace svg, .pace details").Length() != 0 || !strings.Contains(text(doc.Find(".pace .pace-none")), "Nothing was sent yet") {
+	if doc.Find(".pace svg, .pace details").Length() != 0 || !strings.Contains(text(doc.Find(".pace .pace-none")), "Nothing has been sent") {
 		t.Errorf("%s", text(doc.Find(".pace")))
 	}
 	doc, _ = html(t, views.NoticePage(unkept()))
