@@ -80,8 +80,8 @@ func (w *Worker) send(m push.Message) (r push.Result, err error) {
 
 func message(c db.Claim, text content) push.Message {
 	return push.Message{
-		NoticeID: c.NoticeID, DeviceID: c.DeviceID, Key: c.VendorKey(), Kind: push.Kind(c.Kind),
-		Token: c.Token, Platform: c.Platform, Title: text.title, Body: text.body, Link: text.link,
+		NoticeID: c.NoticeID, DeviceID: c.DeviceID, Key: c.VendorKey(), Address: push.Address{Kind: push.Kind(c.Kind), Token: c.Token},
+		Platform: c.Platform, Title: text.title, Body: text.body, Link: text.link,
 		ExpiresAt: text.expiresAt, CollapseID: collapseID(c.NoticeID),
 	}
 }

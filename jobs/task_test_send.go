@@ -44,8 +44,8 @@ func (w *Worker) testOne(ctx context.Context, id int64) (told bool, err error) {
 	}
 	c := claims[0]
 	r := push.ResultOf(w.send(push.Message{
-		DeviceID: c.DeviceID, Key: fmt.Sprintf("t%d-d%d-k1", c.TestSendID, c.DeviceID), Kind: push.Kind(c.Kind),
-		Token: c.Token, Platform: c.Platform, Title: c.Title, Body: c.Body, Link: c.Link,
+		DeviceID: c.DeviceID, Key: fmt.Sprintf("t%d-d%d-k1", c.TestSendID, c.DeviceID), Address: push.Address{Kind: push.Kind(c.Kind), Token: c.Token},
+		Platform: c.Platform, Title: c.Title, Body: c.Body, Link: c.Link,
 		ExpiresAt: time.Now().Add(time.Hour), CollapseID: fmt.Sprintf("test-%d", c.TestSendID),
 	}))
 	out := db.TestResult{TestSendID: c.TestSendID, DeviceID: c.DeviceID, Fence: c.Fence, Status: "failed",

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"bongsu/jobs/push"
+	"bongsu/jobs/push/wire"
 )
 
 // What a Config with a zero in it means.
@@ -107,7 +108,7 @@ func newTransport(timeout time.Duration, maxInFlight int) *http.Transport {
 		TLSHandshakeTimeout:    dial,
 		MaxIdleConnsPerHost:    maxInFlight,
 		IdleConnTimeout:        90 * time.Second,
-		MaxResponseHeaderBytes: maxAnswer,
+		MaxResponseHeaderBytes: wire.MaxAnswer,
 		DisableCompression:     true,
 		Protocols:              &http1,
 	}
@@ -129,15 +130,16 @@ func (v *Vendor) Close() { v.transport.CloseIdleConnections() }
 func (v *Vendor) Send(ctx context.Context, m push.Message) (push.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, v.timeout)
 	defer cancel()
-	hide := hider{v.token, m.Token}
+	hide := wire.Hider{Bearer: v.token, Address: m.Token}
 	// GotConn runs in this goroutine, before a byte of the call can leave.
 	written := false
 	trace := httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { written = true }}
 	// RoundTrip and not Client.Do: it follows no redirect.
 	resp, err := v.transport.RoundTrip(v.request(httptrace.WithClientTrace(ctx, &trace), &m))
 	if err != nil {
-		return push.Result{}, noAnswer(ctx, err, written, hide)
+		return push.Result{}, wire.NoAnswer(ctx, err, written, hide)
 	}
+	defer resp.Body.Close()
 	return read(ctx, resp, hide)
 }
 

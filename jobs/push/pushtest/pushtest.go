@@ -48,7 +48,7 @@ func Run(t *testing.T, setup Setup) {
 // Message is an ordinary message to a device token.
 func Message(token string) push.Message {
 	return push.Message{
-		NoticeID: 7, DeviceID: 11, Key: "n7-d11-k1", Kind: push.KindHTTP, Token: token,
+		NoticeID: 7, DeviceID: 11, Key: "n7-d11-k1", Address: push.Address{Kind: push.KindHTTP, Token: token},
 		Platform: "android", Title: "title", Body: "body", Link: "https://example.com/7",
 		ExpiresAt: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC), CollapseID: "7",
 	}
