@@ -82,6 +82,7 @@ type Result struct {
 	MessageID  string        // the vendor's number for it, where there is one; at most 200 bytes
 	RetryAfter time.Duration // 0: the vendor named none; at most 1 h
 	Doubt      bool          // the call was written and no answer came, or the answer leaves open whether it was delivered
+	DeadSince  time.Time     // Dead: the address is gone since then; a device that was registered later is not meant. Zero: unknown
 	Guarded    bool          // Dead by an answer that a wrong setting of ours would bring too: if many say so, it is that
 }
 
@@ -105,11 +106,27 @@ func (e *NoAnswerError) Unwrap() error { return e.Err }
 type Vendor interface {
 	Kind() Kind
 	Send(ctx context.Context, m Message) (Result, error)
-	// Limits tells how large a message may be, so that compose can check it.
-	Limits() Limits
+	// Weigh tells how much of what the vendor takes a message's payload uses up,
+	// counted on the payload as it would be sent.
+	Weigh(m Message) Weight
+	// Credential tells which credential is in use, without giving it away.
+	Credential() Credential
 }
 
-// Limits is what a vendor accepts.
-type Limits struct {
-	PayloadBytes int // title, body and link as the vendor counts them, in bytes
+// Weight is the size of a payload, in bytes as the vendor counts them.
+type Weight struct {
+	Bytes int
+	Max   int // the most that the vendor takes
+}
+
+// Credential is what may be told of a credential.
+type Credential struct {
+	Scope       string // what it speaks for: a host, a project, a team and topic
+	Fingerprint string // the first 12 hex digits of the SHA-256 of the secret; empty: none is used
+}
+
+// Tester is a vendor that can be asked whether it would take a message, without
+// anybody being told one.
+type Tester interface {
+	Test(ctx context.Context) (Result, error)
 }

@@ -46,7 +46,7 @@ type Vendor struct {
 	token     string
 	header    http.Header
 	timeout   time.Duration
-	limits    push.Limits
+	max       int
 }
 
 var _ push.Vendor = (*Vendor)(nil)
@@ -69,7 +69,7 @@ func New(c Config) (*Vendor, error) {
 		token:   c.Token,
 		header:  http.Header{"Content-Type": {"application/json"}, "User-Agent": {"bongsu"}},
 		timeout: or(c.Timeout, DefaultTimeout),
-		limits:  push.Limits{PayloadBytes: or(c.PayloadBytes, DefaultPayloadBytes)},
+		max:     or(c.PayloadBytes, DefaultPayloadBytes),
 	}
 	if c.Token != "" {
 		v.header["Authorization"] = []string{"Bearer " + c.Token}
@@ -117,8 +117,15 @@ func newTransport(timeout time.Duration, maxInFlight int) *http.Transport {
 // Kind is push.KindHTTP.
 func (v *Vendor) Kind() push.Kind { return push.KindHTTP }
 
-// Limits tells what title, body and link may weigh together, in bytes of UTF-8.
-func (v *Vendor) Limits() push.Limits { return v.limits }
+// Weigh counts title, body and link together, in bytes of UTF-8.
+func (v *Vendor) Weigh(m push.Message) push.Weight {
+	return push.Weight{Bytes: len(m.Title) + len(m.Body) + len(m.Link), Max: v.max}
+}
+
+// Credential tells the host and the bearer token's fingerprint.
+func (v *Vendor) Credential() push.Credential {
+	return push.Credential{Scope: v.base.Host, Fingerprint: wire.Fingerprint(v.token)}
+}
 
 // Close ends the connections that no call uses.
 func (v *Vendor) Close() { v.transport.CloseIdleConnections() }

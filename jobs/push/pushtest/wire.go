@@ -102,8 +102,12 @@ func testMessage(t *testing.T, setup Setup) {
 			t.Errorf("%s with %v, want POST with the credential", got.Method, got.Header)
 		}
 	}
-	if vendor.Limits().PayloadBytes <= 0 {
-		t.Errorf("limits %+v, want a positive number of bytes", vendor.Limits())
+	light, heavy := vendor.Weigh(push.Message{Title: "a"}), vendor.Weigh(push.Message{Title: strings.Repeat("가", 1000)})
+	if light.Max <= 0 || heavy.Bytes-light.Bytes < 3*1000-1 || heavy.Max != light.Max {
+		t.Errorf("a short message weighs %+v, a long one %+v", light, heavy)
+	}
+	if c := vendor.Credential(); c.Scope == "" || len(c.Fingerprint) != 12 || strings.Contains(setup.Secret, c.Fingerprint) {
+		t.Errorf("tells %+v of its credential", c)
 	}
 }
 

@@ -1,0 +1,5 @@
+-- Holds the number for the archive's filters.
+SELECT 1;
+
+---- create above / drop below ----
+SELECT 1;
