@@ -45,7 +45,7 @@ func ending(ctx context.Context, err error) (code string, timeout bool) {
 		return "reset", false
 	case Unprocessed(err):
 		return "goaway", false
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), ended(err):
 		return "closed", false
 	}
 	if isTimeout(err) {
