@@ -2,6 +2,10 @@ package pushfcm_test
 
 import (
 	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -95,5 +99,47 @@ func TestGoAway(t *testing.T) {
 	}
 	if c.Connections < 6 || c.Connections > 4+2*ended {
 		t.Errorf("%d connections, of which up to %d were ended", c.Connections, ended)
+	}
+}
+
+// TestFewStreams: a server that takes less at once than a lane gives gets more
+// connections, and nobody waits for ever. The calls that left before the server had
+// said how many it takes are refused, and known not to have arrived.
+func TestFewStreams(t *testing.T) {
+	var open, took atomic.Int64
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		took.Add(1)
+		_, _ = io.WriteString(w, `{"name":"projects/p/messages/m"}`)
+	}))
+	server.Config.Protocols = new(http.Protocols)
+	server.Config.Protocols.SetUnencryptedHTTP2(true)
+	server.Config.HTTP2 = &http.HTTP2Config{MaxConcurrentStreams: 10}
+	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			open.Add(1)
+		}
+	}
+	server.Start()
+	t.Cleanup(server.Close)
+	v := newVendor(t, pushfcm.Config{Key: keyFor(t, serveTokens(t, nil).url), URL: server.URL, Timeout: 30 * time.Second})
+	var next, sent, refused atomic.Int64
+	var all sync.WaitGroup
+	for range inFlight {
+		all.Go(func() {
+			for next.Add(1) <= 1000 {
+				switch r := push.ResultOf(v.Send(t.Context(), message("token"))); {
+				case r.Outcome == push.Sent:
+					sent.Add(1)
+				case r.Code == "goaway" && !r.Doubt:
+					refused.Add(1)
+				default:
+					t.Errorf("got %+v", r)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if took.Load() != sent.Load() || refused.Load() > 90*open.Load() || open.Load() < 4 {
+		t.Errorf("%d sent and %d refused over %d connections; the server took %d", sent.Load(), refused.Load(), open.Load(), took.Load())
 	}
 }

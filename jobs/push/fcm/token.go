@@ -16,6 +16,7 @@ const (
 	defaultLife = 5 * time.Minute  // of a token that does not say
 	negative    = 5 * time.Second  // how long a failed exchange is not tried again
 	fresh       = 30 * time.Second // how long a token that replaced a refused one is proof
+	never       = 1e4 * time.Hour  // longer than a closed vendor is kept
 )
 
 // access is an access token and its times.
@@ -51,6 +52,7 @@ type tokens struct {
 	under   *exchange
 	refused *push.Result // why the last exchange failed; nil: it did not
 	until   time.Time    // until then refused stands
+	closed  bool
 }
 
 // exchange is one that is under way.
@@ -138,6 +140,11 @@ func (t *tokens) run(under *exchange) {
 	got, refused := t.grant(t.life)
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	defer close(under.done)
+	t.under = nil
+	if t.closed {
+		return
+	}
 	now := time.Now()
 	if refused == nil {
 		if under.forced {
@@ -147,8 +154,7 @@ func (t *tokens) run(under *exchange) {
 	} else {
 		t.until = now.Add(max(negative, refused.RetryAfter))
 	}
-	t.refused, t.under = refused, nil
-	close(under.done)
+	t.refused = refused
 }
 
 // await waits for an exchange. A limit that ends the wait is a pause, since
@@ -165,8 +171,12 @@ func (t *tokens) await(ctx context.Context, under *exchange) (*push.Result, erro
 	return nil, wire.NoAnswer(ctx, ctx.Err(), false, wire.Hider{})
 }
 
-// close ends an exchange under way.
+// close ends an exchange under way and begins none any more.
 func (t *tokens) close() {
+	t.mu.Lock()
+	t.closed = true
+	t.refused, t.until = waitFor(push.Unreachable, "token_closed", "this key is not in use any more"), time.Now().Add(never)
+	t.mu.Unlock()
 	t.end()
 	t.left.Wait()
 }

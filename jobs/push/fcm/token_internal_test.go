@@ -223,3 +223,21 @@ func TestLimitHoldsForTheToken(t *testing.T) {
 		}
 	})
 }
+
+// TestClose: who waits is told, and nobody begins another exchange.
+func TestClose(t *testing.T) {
+	b := &bank{delay: time.Hour}
+	inBubble(t, b, func(t *testing.T, tokens *tokens) {
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() { want(t, tokens, "", "token_closed") })
+		}
+		synctest.Wait()
+		tokens.close()
+		all.Wait()
+		want(t, tokens, "", "token_closed")
+		if b.given != 0 {
+			t.Errorf("%d exchanges", b.given)
+		}
+	})
+}

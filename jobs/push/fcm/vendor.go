@@ -105,7 +105,8 @@ func (v *Vendor) Weigh(m push.Message) push.Weight {
 func (v *Vendor) Credential() push.Credential { return v.credential }
 
 // Close ends the connections that no call uses and an exchange for a token that
-// is under way. Calls that need a new token fail from then on.
+// is under way. Calls that are under way end as they would; later ones may be made
+// as long as the token is good, and are told to wait after that.
 func (v *Vendor) Close() {
 	v.tokens.close()
 	v.lanes.close()

@@ -67,7 +67,9 @@ func TestUnprocessed(t *testing.T) {
 		unprocessed bool
 		code        string
 	}{
-		{"refused stream", func(f *http2.Framer, stream uint32) error { return f.WriteRSTStream(stream, http2.ErrCodeRefusedStream) }, true, "goaway"},
+		{"refused stream", func(f *http2.Framer, stream uint32) error {
+			return f.WriteRSTStream(stream, http2.ErrCodeRefusedStream)
+		}, true, "goaway"},
 		{"goaway before it", func(f *http2.Framer, _ uint32) error { return f.WriteGoAway(0, http2.ErrCodeNo, nil) }, true, "goaway"},
 		{"reset stream", func(f *http2.Framer, stream uint32) error { return f.WriteRSTStream(stream, http2.ErrCodeInternal) }, false, "reset"},
 		{"goaway of an error", func(f *http2.Framer, _ uint32) error { return f.WriteGoAway(0, http2.ErrCodeEnhanceYourCalm, nil) }, true, "goaway"},
