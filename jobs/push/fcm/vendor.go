@@ -170,26 +170,24 @@ func (v *Vendor) call(ctx context.Context, token string, payload []byte, address
 		return push.Result{}, wire.NoAnswer(ctx, err, false, hide)
 	}
 	defer v.lanes.leave(lane)
-	body := newPosted(payload)
+	req := v.request(ctx, token)
+	body := wire.NewBody(req, payload)
 	// RoundTrip and not Client.Do: it follows no redirect.
-	resp, err := lane.transport.RoundTrip(v.request(ctx, token, body, len(payload)))
+	resp, err := lane.transport.RoundTrip(req)
 	if err != nil {
-		return push.Result{}, wire.NoAnswer(ctx, err, body.written() && !wire.Unprocessed(err), hide)
+		return push.Result{}, wire.NoAnswer(ctx, err, body.Written() && !wire.Unprocessed(err), hide)
 	}
 	defer resp.Body.Close()
 	return read(ctx, resp, hide)
 }
 
-// request leaves GetBody nil. With it net/http would post again by itself when
-// the server ends a connection.
-func (v *Vendor) request(ctx context.Context, token string, body *posted, size int) *http.Request {
+func (v *Vendor) request(ctx context.Context, token string) *http.Request {
 	req := (&http.Request{Method: http.MethodPost, URL: v.url, Host: v.url.Host}).WithContext(ctx)
 	req.Header = http.Header{
 		"Authorization": {"Bearer " + token},
 		"Content-Type":  {"application/json; charset=utf-8"},
 		"User-Agent":    {"bongsu"},
 	}
-	req.Body, req.ContentLength = body, int64(size)
 	return req
 }
 

@@ -21,6 +21,9 @@ const refusedStream = 7 // RFC 9113, section 7
 // before it (RFC 9113, sections 6.8 and 8.7). Such a call told nobody. net/http has
 // words alone for most of it.
 func Unprocessed(err error) bool {
+	if errors.Is(err, errBegun) {
+		return true
+	}
 	var stream streamError
 	if errors.As(err, &stream) {
 		return stream.Code == refusedStream

@@ -77,28 +77,37 @@ func TestUnprocessed(t *testing.T) {
 			return errors.Join(f.WriteGoAway(stream, http2.ErrCodeNo, nil), io.EOF)
 		}, false, "closed"},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			url, done := serveOne(t, c.end)
-			transport := &http.Transport{Protocols: new(http.Protocols)}
-			transport.Protocols.SetUnencryptedHTTP2(true)
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, io.NopCloser(bytes.NewReader([]byte("x"))))
-			if err != nil {
-				t.Fatal(err)
-			}
-			resp, err := transport.RoundTrip(req)
-			if err == nil {
-				resp.Body.Close()
-				t.Fatal("it was answered")
-			}
-			if got := wire.Unprocessed(err); got != c.unprocessed {
-				t.Errorf("%v: unprocessed is %v", err, got)
-			}
-			var na *push.NoAnswerError
-			if !errors.As(wire.NoAnswer(t.Context(), err, true, wire.Hider{}), &na) || na.Code != c.code {
-				t.Errorf("%v: got %+v, want %s", err, na, c.code)
-			}
-			transport.CloseIdleConnections()
-			<-done
-		})
+		for _, kind := range []string{"body", "plain"} {
+			t.Run(c.name+" "+kind, func(t *testing.T) {
+				url, done := serveOne(t, c.end)
+				transport := &http.Transport{Protocols: new(http.Protocols)}
+				transport.Protocols.SetUnencryptedHTTP2(true)
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, io.NopCloser(bytes.NewReader([]byte("x"))))
+				if err != nil {
+					t.Fatal(err)
+				}
+				var body *wire.Body
+				if kind == "body" {
+					body = wire.NewBody(req, []byte("x"))
+				}
+				resp, err := transport.RoundTrip(req)
+				if err == nil {
+					resp.Body.Close()
+					t.Fatal("it was answered")
+				}
+				if got := wire.Unprocessed(err); got != c.unprocessed {
+					t.Errorf("%v: unprocessed is %v", err, got)
+				}
+				var na *push.NoAnswerError
+				if !errors.As(wire.NoAnswer(t.Context(), err, true, wire.Hider{}), &na) || na.Code != c.code {
+					t.Errorf("%v: got %+v, want %s", err, na, c.code)
+				}
+				if body != nil && !body.Written() {
+					t.Error("the body did not leave")
+				}
+				transport.CloseIdleConnections()
+				<-done
+			})
+		}
 	}
 }
