@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -20,9 +21,14 @@ const (
 	ReasonBadToken        = "bad_token"
 	ReasonBadPlatform     = "bad_platform"
 	ReasonBadUser         = "bad_user"
+	ReasonBadVendor       = "bad_vendor"
+	ReasonBadEnvironment  = "bad_environment"
+	ReasonBadP256dh       = "bad_p256dh"
+	ReasonBadAuth         = "bad_auth"
 	ReasonBadTags         = "bad_tags"
 	ReasonBadInstallation = "bad_installation"
-	ReasonRefused         = "refused" // by the database, for a cause that no check knows
+	ReasonUnsure          = "host_unsure" // nobody could tell whether the endpoint's host may be called
+	ReasonRefused         = "refused"     // by the database, for a cause that no check knows
 )
 
 // Check brings the row's device into its normal form, and rejects the row where
@@ -32,16 +38,33 @@ func (r *ImportRow) Check(show func(column, value string) string) {
 	if r.Reject != nil {
 		return
 	}
-	faults := r.Input.faults()
-	if len(faults) == 0 {
-		return
+	if faults := r.Input.faults(); len(faults) > 0 {
+		r.Reject = r.Input.reject(faults, show)
 	}
+}
+
+// CheckEndpoint rejects a row whose endpoint must not be called. Nothing else may
+// be wrong with it. An error is ctx's own.
+func (r *ImportRow) CheckEndpoint(ctx context.Context, checks *EndpointChecks, show func(column, value string) string) error {
+	fault, unsure, err := checks.Check(ctx, r.Input)
+	if err != nil || fault == nil {
+		return err
+	}
+	r.Reject = r.Input.reject([]FieldError{*fault}, show)
+	if unsure {
+		r.Reject.Reason = ReasonUnsure
+	}
+	return nil
+}
+
+// reject says why a row with d does not go in; the first fault is its reason.
+func (d DeviceInput) reject(faults []FieldError, show func(column, value string) string) *ImportReject {
 	messages := make([]string, len(faults))
 	for i, f := range faults {
 		messages[i] = f.Field + " " + f.Message
 	}
 	column := faults[0].Field
-	r.Reject = &ImportReject{Column: column, Value: show(column, r.Input.cell(column)), Reason: "bad_" + column,
+	return &ImportReject{Column: column, Value: show(column, d.cell(column)), Reason: "bad_" + column,
 		Message: strings.Join(messages, "; ")}
 }
 
@@ -52,6 +75,16 @@ func (d DeviceInput) cell(column string) string {
 		return d.Token
 	case column == "platform":
 		return d.Platform
+	case column == "consent" && d.Consent != nil:
+		return strconv.FormatBool(*d.Consent)
+	case column == "vendor":
+		return textOr(d.Vendor)
+	case column == "environment":
+		return textOr(d.Environment)
+	case column == "p256dh":
+		return textOr(d.P256dh)
+	case column == "auth":
+		return textOr(d.Auth)
 	case column == "user" && d.User != nil:
 		return *d.User
 	case column == "tags" && d.Tags != nil:
@@ -109,14 +142,15 @@ func (d DeviceInput) stageable() bool {
 	return d.Token != "" && len(d.Token) <= MaxToken && plain(d.Token)
 }
 
-var stageColumns = []string{"import_id", "row_no", "over", "bad", "token", "token_hash", "platform", "person", "tags", "consent", "installation"}
+var stageColumns = []string{"import_id", "row_no", "over", "bad", "token", "token_hash", "platform", "person", "tags", "consent", "installation",
+	"vendor", "environment", "p256dh", "auth"}
 
 // stageSource gives rows to COPY.
 type stageSource struct {
 	id   int64
 	rows []ImportRow
 	at   int
-	out  [11]any
+	out  [15]any
 }
 
 func (s *stageSource) Next() bool { s.at++; return s.at <= len(s.rows) }
@@ -126,9 +160,10 @@ func (s *stageSource) Values() ([]any, error) {
 	r := &s.rows[s.at-1]
 	d, bad := &r.Input, r.Reject != nil
 	hash := tokenHash(d.Token)
-	s.out = [11]any{s.id, r.Number, bad, bad, d.Token, hash[:], d.Platform, d.User, nil, d.Consent, d.Installation}
+	s.out = [15]any{s.id, r.Number, bad, bad, d.Token, hash[:], d.Platform, d.User, nil, d.Consent, d.Installation,
+		d.Vendor, d.Environment, d.P256dh, d.Auth}
 	if bad {
-		s.out[6], s.out[7], s.out[9], s.out[10] = "", nil, nil, nil
+		s.out = [15]any{s.id, r.Number, bad, bad, d.Token, hash[:], ""} // it names its device and no more
 	} else if d.Tags != nil {
 		s.out[8] = strings.Join(*d.Tags, "|")
 	}
