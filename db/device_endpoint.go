@@ -16,7 +16,13 @@ type EndpointRule func(ctx context.Context, endpoint string) error
 // keeps the answers. It is for one goroutine.
 type EndpointChecks struct {
 	rule EndpointRule
-	said map[string]error
+	said map[string]hostWord
+}
+
+// hostWord is what a rule said of a host.
+type hostWord struct {
+	why    string // "": its endpoints may be called
+	unsure bool
 }
 
 // maxHosts bounds the answers that are kept: a list may name any number of hosts.
@@ -24,7 +30,7 @@ const maxHosts = 10_000
 
 // NewEndpointChecks asks rule; where that is nil, every endpoint may be called.
 func NewEndpointChecks(rule EndpointRule) *EndpointChecks {
-	return &EndpointChecks{rule, map[string]error{}}
+	return &EndpointChecks{rule, map[string]hostWord{}}
 }
 
 // Check says what is wrong with the token of an input, nil: nothing that the rule
@@ -35,25 +41,33 @@ func (c *EndpointChecks) Check(ctx context.Context, in DeviceInput) (fault *Fiel
 		return nil, false, nil
 	}
 	host := EndpointHost(in.Token)
-	said, known := c.said[host]
+	word, known := c.said[host]
 	if !known {
-		said = c.rule(ctx, in.Token)
+		word = wordOf(c.rule(ctx, in.Token), in.Token, host)
 		if err := ctx.Err(); err != nil {
 			return nil, false, err
 		}
 		if len(c.said) == maxHosts {
 			clear(c.said)
 		}
-		c.said[strings.Clone(host)] = said // the row that it was cut from is not kept
+		c.said[strings.Clone(host)] = word // the row that it was cut from is not kept
 	}
-	if said == nil {
+	if word.why == "" {
 		return nil, false, nil
 	}
-	if temporary(said) {
-		return &FieldError{"token", "is at a host that could not be looked up now: give it again later"}, true, nil
+	return &FieldError{"token", word.why}, word.unsure, nil
+}
+
+// wordOf keeps of an endpoint no more than its host.
+func wordOf(err error, endpoint, host string) hostWord {
+	switch {
+	case err == nil:
+		return hostWord{}
+	case temporary(err):
+		return hostWord{"is at a host that could not be looked up now: give it again later", true}
+	default:
+		return hostWord{"is an endpoint that is not called: " + strings.ReplaceAll(err.Error(), endpoint, host), false}
 	}
-	why := strings.ReplaceAll(said.Error(), in.Token, host) // of an endpoint no more is told than its host
-	return &FieldError{"token", "is an endpoint that is not called: " + why}, false, nil
 }
 
 func temporary(err error) bool {
