@@ -193,3 +193,40 @@ func TestRefusedRowHasItsCells(t *testing.T) {
 		t.Error("a row that is out was rejected again")
 	}
 }
+
+// Rows that were rejected while the list was written count once, also where a crash
+// of the server takes the staged rows and all is read again.
+func TestLateRejectsOutliveACrash(t *testing.T) {
+	db, ctx := newDB(t), t.Context()
+	put(t, db, DeviceInput{Token: hexToken, Platform: "ios", Vendor: new("apns"), Environment: new("sandbox")})
+	i := take(t, db, "token,platform\n", ImportOptions{}, someone)
+	rows := []ImportRow{
+		{Number: 1, Input: DeviceInput{Token: hexToken, Platform: "android"}},
+		{Number: 2, Input: DeviceInput{Token: "b"}, Reject: &ImportReject{Column: "platform", Reason: ReasonBadPlatform, Message: "no"}},
+		{Number: 3, Input: DeviceInput{Token: "c", Platform: "web"}},
+	}
+	w := must(db.BeginImport(ctx, i.ID, 1, time.Minute))(t)
+	read := func() {
+		ok(t, db.StageImport(ctx, &w, rows, 3, 100))
+		ok(t, db.EndReading(ctx, &w))
+		ok(t, db.MatchImport(ctx, &w))
+	}
+	read()
+	must(db.WriteImport(ctx, &w, 1))(t)
+	ok(t, db.YieldImport(ctx, w))
+	exec(t, db, "DELETE FROM import_row")
+	w = must(db.BeginImport(ctx, i.ID, 2, time.Minute))(t)
+	if w.Phase != "reading" || w.WriteTo != 1 {
+		t.Fatalf("after the crash: %+v", w)
+	}
+	read()
+	must(db.WriteImport(ctx, &w, 100))(t)
+	ok(t, db.FinishImport(ctx, w))
+	got := must(db.Import(ctx, i.ID))(t)
+	if got.Rejected != 2 || got.Created != 1 || got.Total != 3 || got.Processed() != 3 {
+		t.Errorf("%+v", got)
+	}
+	if diff := cmp.Diff([]ImportReason{{ReasonBadPlatform, 2}}, must(db.ImportReasons(ctx, i.ID))(t)); diff != "" {
+		t.Error(diff)
+	}
+}

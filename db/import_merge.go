@@ -106,7 +106,7 @@ func rejectRows(ctx context.Context, tx pgx.Tx, w ImportWork, rejects []ImportRo
 		UPDATE import_row SET over = true, bad = true WHERE import_id = $1 AND row_no = ANY ($2)`, w.ID, numbers); err != nil {
 		return err
 	}
-	return addRejects(ctx, tx, w.ID, rejects)
+	return addRejects(ctx, tx, w.ID, rejects, true)
 }
 
 // columnName gives the name of a list's column as it is compared by.

@@ -122,7 +122,7 @@ func (db *DB) StageImport(ctx context.Context, w *ImportWork, rows []ImportRow, 
 		if _, err := tx.CopyFrom(ctx, pgx.Identifier{"import_row"}, stageColumns, &stageSource{id: w.ID, rows: staged}); err != nil {
 			return err
 		}
-		if err := addRejects(ctx, tx, w.ID, rejects); err != nil {
+		if err := addRejects(ctx, tx, w.ID, rejects, false); err != nil {
 			return err
 		}
 		return w.step(ctx, tx, `read_to = @read, rows_read = rows_read + @rows, staged = staged + @staged, bytes_read = @bytes,
@@ -170,17 +170,18 @@ func (s *stageSource) Values() ([]any, error) {
 	return s.out[:], nil
 }
 
-// addRejects keeps rows that do not go in, and counts them by reason.
-func addRejects(ctx context.Context, tx pgx.Tx, id int64, rejects []ImportRow) error {
+// addRejects keeps rows that do not go in, and counts them by reason. late says that
+// they were found while the list was written.
+func addRejects(ctx context.Context, tx pgx.Tx, id int64, rejects []ImportRow, late bool) error {
 	if len(rejects) == 0 {
 		return nil
 	}
 	byReason := map[string]int{}
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"import_reject"}, []string{"import_id", "row_no", "col", "value", "reason", "message", "cells"},
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"import_reject"}, []string{"import_id", "row_no", "col", "value", "reason", "message", "cells", "late"},
 		pgx.CopyFromSlice(len(rejects), func(i int) ([]any, error) {
 			r := rejects[i]
 			byReason[r.Reject.Reason]++
-			return []any{id, r.Number, r.Reject.Column, clean(r.Reject.Value), r.Reject.Reason, clean(r.Reject.Message), cleanAll(r.Cells)}, nil
+			return []any{id, r.Number, r.Reject.Column, clean(r.Reject.Value), r.Reject.Reason, clean(r.Reject.Message), cleanAll(r.Cells), late}, nil
 		}))
 	if err != nil {
 		return err

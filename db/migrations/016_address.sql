@@ -32,9 +32,12 @@ ALTER TABLE import_row
     ADD COLUMN environment text,
     ADD COLUMN p256dh      text,
     ADD COLUMN auth        text;
+ALTER TABLE import_reject
+    ADD COLUMN late boolean NOT NULL DEFAULT false;  -- it was good by itself, and is not read again after a crash
 
 ---- create above / drop below ----
 
+ALTER TABLE import_reject DROP COLUMN late;
 ALTER TABLE import_row DROP COLUMN vendor, DROP COLUMN environment, DROP COLUMN p256dh, DROP COLUMN auth;
 DELETE FROM device_event WHERE what IN ('vendor', 'keys');
 ALTER TABLE device_event DROP CONSTRAINT device_event_what,
