@@ -282,3 +282,20 @@ func TestErasingDropsEndpointAndKeys(t *testing.T) {
 	apple := put(t, db, DeviceInput{Token: hexToken, Platform: "ios", Vendor: new("apns"), Environment: new("sandbox")})
 	ok(t, db.EraseDevice(ctx, apple.ID, someone))
 }
+
+func TestSeededDevicesHaveTheirAddress(t *testing.T) {
+	db := newDB(t)
+	list := []DeviceInput{
+		{Token: "plain", Platform: "ios"},
+		{Token: "ab", Platform: "ios", Vendor: new("apns"), Environment: new("sandbox")},
+		subscribed(t, endpoint),
+	}
+	ok(t, db.SeedDevices(t.Context(), len(list), func(i int) DeviceInput { return list[i] }))
+	got := ask[string](t, db, "SELECT string_agg(concat_ws(' ', scope, p256dh, auth), ', ' ORDER BY id) FROM device")
+	if want := "http, apns:sandbox, webpush:push.example.com " + *list[2].P256dh + " " + *list[2].Auth; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if err := db.SeedDevices(t.Context(), 1, func(int) DeviceInput { return DeviceInput{Token: "x", Platform: "ios", Vendor: new("apns")} }); fieldsOf(err) != "devices[0].token" {
+		t.Errorf("a wrong one: %v", err)
+	}
+}
