@@ -25,6 +25,8 @@ type Config struct {
 	Log     *slog.Logger
 	Traces  trace.TracerProvider // nil: there are none
 
+	CheckEndpoint db.EndpointRule // which endpoints of Web Push a list may register; nil: any
+
 	Name         string        // this process, unique among all that live
 	Version      string        // may be empty
 	MaxInFlight  int           // calls at once in this process

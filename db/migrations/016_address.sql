@@ -16,8 +16,36 @@ ALTER TABLE device
         WHEN 'webpush' THEN 'webpush:' || coalesce(lower(substring(token FROM '^https://([^/?#]+)')), '')
         ELSE kind END) STORED;
 
+-- The audience by scope is counted from the index alone.
+DROP INDEX device_audience;
+CREATE INDEX device_audience ON device (id) INCLUDE (platform, tags, scope)
+    WHERE consent AND disabled_at IS NULL AND erased_at IS NULL;
+
+ALTER TABLE device_event
+    DROP CONSTRAINT device_event_what_check,
+    ADD CONSTRAINT device_event_what CHECK (what IN ('consent_given', 'consent_withdrawn', 'disabled', 'enabled', 'token',
+        'vendor',                                -- its detail is the one before, never an address
+        'keys', 'user', 'platform', 'tags', 'erased'));
+
+ALTER TABLE import_row
+    ADD COLUMN vendor      text,                 -- null: leave what is stored, and so with the next three
+    ADD COLUMN environment text,
+    ADD COLUMN p256dh      text,
+    ADD COLUMN auth        text;
+ALTER TABLE import_reject
+    ADD COLUMN late boolean NOT NULL DEFAULT false;  -- it was good by itself, and is not read again after a crash
+
 ---- create above / drop below ----
 
+ALTER TABLE import_reject DROP COLUMN late;
+ALTER TABLE import_row DROP COLUMN vendor, DROP COLUMN environment, DROP COLUMN p256dh, DROP COLUMN auth;
+DELETE FROM device_event WHERE what IN ('vendor', 'keys');
+ALTER TABLE device_event DROP CONSTRAINT device_event_what,
+    ADD CONSTRAINT device_event_what_check CHECK (what IN ('consent_given', 'consent_withdrawn', 'disabled', 'enabled', 'token',
+        'user', 'platform', 'tags', 'erased'));
+DROP INDEX device_audience;
+CREATE INDEX device_audience ON device (id) INCLUDE (platform, tags)
+    WHERE consent AND disabled_at IS NULL AND erased_at IS NULL;
 ALTER TABLE device DROP COLUMN scope, DROP CONSTRAINT device_keys, DROP CONSTRAINT device_environment,
     DROP COLUMN auth, DROP COLUMN p256dh, DROP COLUMN environment, DROP CONSTRAINT device_kind,
     ADD CONSTRAINT device_kind_check CHECK (kind IN ('http'));
