@@ -97,7 +97,7 @@ func TestGoAway(t *testing.T) {
 	if c.Duplicates > 0 || c.Delivered > sent.Load()+doubt.Load() || doubt.Load()+clear.Load() > 90*ended {
 		t.Errorf("%d sent, %d in doubt, %d never begun: %+v", sent.Load(), doubt.Load(), clear.Load(), c)
 	}
-	if c.Connections < 6 || c.Connections > 4+2*ended {
+	if c.Connections < 5 || c.Connections > 4+2*ended {
 		t.Errorf("%d connections, of which up to %d were ended", c.Connections, ended)
 	}
 }

@@ -65,7 +65,7 @@ func (s *Server) serveFCM(w http.ResponseWriter, r *http.Request) {
 	if !s.pass(sw.delay(s.draw())) || a.cut {
 		panic(http.ErrAbortHandler)
 	}
-	if n := sw.FCM.GoAwayEvery; n > 0 && s.book.calls.Load()%int64(n) == 0 || a.goAway {
+	if n := sw.FCM.GoAwayEvery; n > 0 && s.fcm.answers.Add(1)%int64(n) == 0 || a.goAway {
 		w.Header().Set("Connection", "close") // by HTTP/2 net/http says GOAWAY
 	}
 	if a.retryDate {

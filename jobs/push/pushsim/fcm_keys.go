@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -19,6 +20,8 @@ type fcmKeys struct {
 	mu     sync.Mutex
 	keys   map[string]fcmKey // by their private_key_id
 	tokens map[string]fcmToken
+
+	answers atomic.Int64 // while GoAwayEvery is on
 }
 
 type fcmKey struct {
