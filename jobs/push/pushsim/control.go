@@ -21,6 +21,7 @@ type wire struct {
 	Jitter         *duration `json:"jitter"`
 	TransientShare *float64  `json:"transient_share"`
 	HonourKeys     *bool     `json:"honour_keys"`
+	FCM            *fcmWire  `json:"fcm"`
 }
 
 // duration is written as Go does, such as 30ms.
@@ -39,6 +40,7 @@ func wireOf(s *Switches) wire {
 		Outage: &s.Outage, Refuse: &s.Refuse, Forbid: &s.Forbid, Redirect: &s.Redirect,
 		RateLimit: (*duration)(&s.RateLimit), Latency: (*duration)(&s.Latency), Jitter: (*duration)(&s.Jitter),
 		TransientShare: &s.TransientShare, HonourKeys: &s.HonourKeys,
+		FCM: fcmWireOf(&s.FCM),
 	}
 }
 
@@ -57,6 +59,7 @@ func (s *Server) controls() http.Handler {
 	mux.HandleFunc("POST /_control/mend", prefixed(s.Mend))
 	mux.HandleFunc("POST /_control/break", prefixed(s.Break))
 	mux.HandleFunc("GET /_control/calls", s.replyCalls)
+	s.fcmControls(mux)
 	return mux
 }
 

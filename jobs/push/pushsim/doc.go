@@ -1,4 +1,4 @@
-// Package pushsim is a stand-in for an HTTP push vendor: a small server that
+// Package pushsim is a stand-in for push vendors: a small server that
 // takes the calls of a sender, misbehaves where it is told to, and counts what
 // it took. Tests start it in their own process, the vendor command runs it
 // alone. It knows the wire and nothing of the sender: it imports no other
@@ -6,7 +6,8 @@
 //
 // # Calls
 //
-// A call is a POST to any path outside /_control/, with a JSON object as its
+// A call to the HTTP vendor is a POST to any path that is not another vendor's nor
+// below /_control/, with a JSON object as its
 // body that has a non-empty string "token" and an integer "notice_id". Other
 // methods get 405, other bodies 400. A taken call is answered 200 with
 // {"message_id":"…"}. Everything is decided and counted when the call has been
@@ -33,6 +34,30 @@
 // message_id and counts as a call, but not as one more delivery. Refusals are
 // not remembered.
 //
+// # FCM
+//
+// The same listener plays FCM's HTTP v1 API and Google's token endpoint, by HTTP/2
+// without TLS (with prior knowledge, 100 calls at once a connection) and HTTP/1.1:
+// POST /v1/projects/{project}/messages:send and POST /token. NewFCMKey and
+// /_control/fcm/key make service account keys. It checks what FCM checks in this
+// order: the access token, the project, JSON, names, one target, strings, names in
+// data, 4096 bytes of notification and data, the ttl; then how the token begins. A
+// fid is counted as "fid:" and itself, data.notice_id is the notice, and there is
+// no Idempotency-Key. With validate_only nothing is delivered. The prefixes above
+// and the switches below mean the same in FCM's words, and there are more:
+//
+//	expired-     404 UNREGISTERED
+//	bad-         400 INVALID_ARGUMENT, also for a token with spaces
+//	forbidden-   403 SENDER_ID_MISMATCH
+//	thirdparty-  401 THIRD_PARTY_AUTH_ERROR
+//	invalid-     400 INVALID_ARGUMENT on a field that is not the token
+//	internal-    500 INTERNAL
+//	quota-       429 QUOTA_EXCEEDED with Retry-After: 1, always
+//	quotadate-   the same with a date in two minutes
+//	quotaopen-   the same without Retry-After
+//	page-        503 with an HTML page
+//	goaway-      taken; the connection ends with GOAWAY after the answer
+//
 // # Control
 //
 // The same listener answers under /_control/, in JSON and without a password:
@@ -46,6 +71,16 @@
 //	                         "" ends it), "rate_limit" (429 to all with this
 //	                         Retry-After, such as "2s"; "0s" ends it), "latency",
 //	                         "jitter", "transient_share", "honour_keys"
+//	                         "fcm" has the switches of FCM alone: "token_outage",
+//	                         "token_hang", "token_life", "retry_after" (how
+//	                         rate_limit names its time: seconds, date or none),
+//	                         "page" (503 with an HTML page to all), "goaway_every"
+//	POST /_control/fcm/key?project=P
+//	                         makes a service account key and answers with its file
+//	POST /_control/fcm/revoke
+//	                         deletes the keys made so far and their access tokens
+//	POST /_control/fcm/forget
+//	                         ends all access tokens; the keys stay good
 //	POST /_control/mend      {"prefix":"down-"}: tokens that begin so are good
 //	POST /_control/break     the same, to undo it
 //	GET  /_control/calls?token=T&notice=N

@@ -41,9 +41,11 @@ func ending(ctx context.Context, err error) (code string, timeout bool) {
 		return "tls", false
 	case errors.As(err, &op) && op.Op == "dial":
 		return dialing(err), isTimeout(err)
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), reset(err):
 		return "reset", false
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case Unprocessed(err):
+		return "goaway", false
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), ended(err):
 		return "closed", false
 	}
 	if isTimeout(err) {
