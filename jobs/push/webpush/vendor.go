@@ -6,18 +6,14 @@
 package pushweb
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"path"
-	"sync/atomic"
 	"time"
 
 	"bongsu/jobs/push"
@@ -144,12 +140,12 @@ func (v *Vendor) Send(ctx context.Context, m push.Message) (push.Result, error) 
 		return push.Result{}, wire.NoAnswer(ctx, err, false, c.hide)
 	}
 	defer lane.leave()
-	var written atomic.Bool // GotConn comes before a byte of the call can leave
-	trace := httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { written.Store(true) }}
+	req := c.request(ctx)
+	body := wire.NewBody(req, c.body) // net/http cannot send it twice
 	// RoundTrip and not Client.Do: it follows no redirect.
-	resp, err := lane.transport.RoundTrip(c.request(httptrace.WithClientTrace(ctx, &trace)))
+	resp, err := lane.transport.RoundTrip(req)
 	if err != nil {
-		return push.Result{}, unanswered(ctx, err, written.Load(), c.hide)
+		return push.Result{}, unanswered(ctx, err, body.Written() && !wire.Unprocessed(err), c.hide)
 	}
 	defer resp.Body.Close()
 	o.old.Store(resp.ProtoMajor < 2)
@@ -223,11 +219,8 @@ func secrets(u *url.URL, more ...string) []string {
 	return more
 }
 
-// request leaves GetBody nil: with it net/http would post again by itself when a
-// connection ends.
 func (c *call) request(ctx context.Context) *http.Request {
-	req := &http.Request{Method: http.MethodPost, URL: c.url, Host: c.url.Host, Header: c.header}
-	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(c.body)), int64(len(c.body))
+	req := http.Request{Method: http.MethodPost, URL: c.url, Host: c.url.Host, Header: c.header}
 	return req.WithContext(ctx)
 }
 
