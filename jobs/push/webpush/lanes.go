@@ -65,7 +65,8 @@ func newLanes(c Config, rule *endpoints, o options) *lanes {
 		l.narrow = append(l.narrow, t)
 	}
 	l.wide = newTransport(c, rule, o, &one)
-	l.wide.MaxIdleConnsPerHost, l.wide.MaxIdleConns = c.MaxInFlight, 2*c.MaxInFlight
+	l.wide.MaxConnsPerHost, l.wide.MaxIdleConnsPerHost = c.MaxInFlight, c.MaxInFlight
+	l.wide.MaxIdleConns = 2 * c.MaxInFlight
 	return l
 }
 

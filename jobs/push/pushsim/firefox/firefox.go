@@ -35,7 +35,7 @@ type Browser struct {
 }
 
 // ErrNone says that no Firefox is installed.
-var ErrNone = errors.New("firefox: none is installed")
+var ErrNone = errors.New("firefox: none is installed (apt-get install firefox-esr)")
 
 // Path finds the program; the error is ErrNone where there is none.
 func Path() (string, error) {
