@@ -2,10 +2,12 @@ package pushweb
 
 import (
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -177,6 +179,21 @@ func TestOldOrigin(t *testing.T) {
 	loop(t, v, sim, 400, 80)
 	if c := sim.Counts(); c.MaxInFlight < 20 || c.MaxInFlight > 40 || sim.conns.Load() > 41 {
 		t.Errorf("%d connections, counted %+v, want up to 40 calls at once", sim.conns.Load(), c)
+	}
+}
+
+// TestNoRoom: a call that finds no place within its limit has not left.
+func TestNoRoom(t *testing.T) {
+	sim := newSecure(t, pushsim.Config{}, false)
+	v := sim.vendor(t, Config{Timeout: 200 * time.Millisecond, MaxInFlight: 1})
+	o := v.lanes.origin(strings.TrimSuffix(sim.base, "/wp/"), false)
+	for range perLane {
+		<-o.free
+	}
+	_, err := v.Send(t.Context(), sim.message("token"))
+	var na *push.NoAnswerError
+	if !errors.As(err, &na) || na.Written || !na.Timeout || sim.Counts().Calls != 0 {
+		t.Errorf("got %v, want a limit that ended it before it left", err)
 	}
 }
 
