@@ -87,7 +87,10 @@ func (t *tokens) get(ctx context.Context) (string, *push.Result, error) {
 		}
 		under := t.start(false)
 		t.mu.Unlock()
-		if r, err := t.await(ctx, under); r != nil || err != nil {
+		select {
+		case <-under.done:
+		case <-ctx.Done():
+			r, err := tooLate(ctx)
 			return "", r, err
 		}
 		t.mu.Lock()
@@ -157,14 +160,9 @@ func (t *tokens) run(under *exchange) {
 	t.refused = refused
 }
 
-// await waits for an exchange. A limit that ends the wait is a pause, since
-// nothing was sent; a caller that went away gets the error.
-func (t *tokens) await(ctx context.Context, under *exchange) (*push.Result, error) {
-	select {
-	case <-under.done:
-		return nil, nil
-	case <-ctx.Done():
-	}
+// tooLate says what the end of ctx means for a send that waits for a token: a limit
+// is a pause, since nothing was sent; a caller that went away gets the error.
+func tooLate(ctx context.Context) (*push.Result, error) {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return waitFor(push.Timeout, "token_timeout", "the token endpoint has not answered in time"), nil
 	}

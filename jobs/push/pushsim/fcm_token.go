@@ -26,6 +26,8 @@ var fcmScopes = []string{"https://www.googleapis.com/auth/firebase.messaging", "
 func (s *Server) serveFCMToken(w http.ResponseWriter, r *http.Request) {
 	s.book.tokens.Add(1)
 	sw := s.switches.Load()
+	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	unread := r.ParseForm() // before a hang: only then net/http sees the client go
 	switch {
 	case sw.FCM.TokenHang:
 		s.hang(r)
@@ -36,9 +38,7 @@ func (s *Server) serveFCMToken(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodPost:
 		replyToken(w, http.StatusMethodNotAllowed, map[string]any{"error": "invalid_request"})
 		return
-	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-	if err := r.ParseForm(); err != nil {
+	case unread != nil:
 		replyToken(w, http.StatusBadRequest, map[string]any{"error": "invalid_request", "error_description": "The form cannot be read."})
 		return
 	}

@@ -1,6 +1,7 @@
 // Package pushtest is the conformance suite that every vendor passes: it runs a
 // vendor against a raw server that can do to a connection whatever a network
-// can, and looks at what the vendor makes of it. It knows the contract of
+// can, and looks at what the vendor makes of it. The server speaks HTTP/1.1, and
+// HTTP/2 without TLS with a vendor that begins so. It knows the contract of
 // jobs/push and no vendor.
 package pushtest
 

@@ -106,7 +106,9 @@ func TestUnprocessed(t *testing.T) {
 					t.Error("the body did not leave")
 				}
 				transport.CloseIdleConnections()
-				<-done
+				if err := <-done; err != nil && !errors.Is(err, io.EOF) {
+					t.Error(err)
+				}
 			})
 		}
 	}
