@@ -41,11 +41,16 @@ func (v *vapidTokens) check(header, origin string, now time.Time) (key, fault st
 		return "", "exp is past"
 	case left > 24*time.Hour:
 		return "", "exp is more than 24 hours away"
-	case !strings.HasPrefix(c.Sub, "https://") && !(strings.HasPrefix(c.Sub, "mailto:") &&
-		strings.Contains(c.Sub, "@") && strings.Count(c.Sub, ":") == 1):
+	case !reachable(c.Sub):
 		return "", "sub is neither mailto: nor https:"
 	}
 	return c.key, ""
+}
+
+// reachable tells whether sub is an https page or mailto: and an address.
+func reachable(sub string) bool {
+	address, mail := strings.CutPrefix(sub, "mailto:")
+	return strings.HasPrefix(sub, "https://") || mail && strings.Contains(address, "@") && !strings.Contains(address, ":")
 }
 
 func (v *vapidTokens) read(header string) (vapidClaims, string) {

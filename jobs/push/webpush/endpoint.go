@@ -63,7 +63,7 @@ func (r *endpoints) parse(endpoint string) (*url.URL, error) {
 		return nil, &EndpointError{fmt.Sprintf("has %d bytes; at most %d are taken", len(endpoint), MaxEndpoint)}
 	case err != nil:
 		return nil, &EndpointError{"is no URL; copy it from the browser's subscription"}
-	case u.Scheme != "https" && !(r.allowPrivate && u.Scheme == "http"):
+	case u.Scheme != "https" && (u.Scheme != "http" || !r.allowPrivate):
 		return nil, &EndpointError{"must begin with https://"}
 	case u.User != nil:
 		return nil, &EndpointError{"must carry no user and no password"}

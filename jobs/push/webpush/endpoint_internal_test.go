@@ -120,7 +120,7 @@ func nameServer(t *testing.T, addr string) *net.Resolver {
 		t.Fatal(err)
 	}
 	ended := make(chan struct{})
-	t.Cleanup(func() { conn.Close(); <-ended })
+	t.Cleanup(func() { _ = conn.Close(); <-ended }) // closed once
 	go func() {
 		defer close(ended)
 		buf := make([]byte, 1500)
