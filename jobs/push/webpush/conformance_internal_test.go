@@ -32,6 +32,12 @@ func (s subscribed) Send(ctx context.Context, m push.Message) (push.Result, erro
 }
 
 func TestConformance(t *testing.T) {
+	t.Run("HTTP/1.1", func(t *testing.T) { conform(t, options{}) })
+	t.Run("HTTP/2", func(t *testing.T) { conform(t, options{plain2: true}) })
+}
+
+func conform(t *testing.T, o options) {
+	t.Helper()
 	key, public, err := NewKey()
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +51,7 @@ func TestConformance(t *testing.T) {
 	pushtest.Run(t, pushtest.Setup{
 		New: func(t *testing.T, url string, timeout time.Duration) push.Vendor {
 			t.Helper()
-			v, err := New(Config{Key: key, Subject: subject, AllowPrivate: true, Timeout: timeout})
+			v, err := newVendor(Config{Key: key, Subject: subject, AllowPrivate: true, Timeout: timeout}, o)
 			if err != nil {
 				t.Fatal(err)
 			}

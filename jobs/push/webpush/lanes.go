@@ -34,7 +34,8 @@ const (
 type lanes struct {
 	narrow []*http.Transport
 	wide   *http.Transport
-	room   int // calls at once to an origin that speaks no HTTP/2
+	plain2 bool // as in options
+	room   int  // calls at once to an origin that speaks no HTTP/2
 
 	mu      sync.Mutex
 	origins map[string]*origin
@@ -42,9 +43,11 @@ type lanes struct {
 
 // origin is what is known of one push service.
 type origin struct {
-	old  atomic.Bool   // it speaks no HTTP/2
-	free chan int      // numbers of lanes, each as often as it takes one more call
-	room chan struct{} // for the calls by HTTP/1.1
+	old   atomic.Bool   // it speaks no HTTP/2
+	room  chan struct{} // has an element for each call on a lane
+	wide  chan struct{} // and for each by HTTP/1.1
+	mu    sync.Mutex
+	calls []int // under way on each lane
 }
 
 // lane is the place of one call; leave gives it back.
@@ -54,11 +57,12 @@ type lane struct {
 }
 
 func newLanes(c Config, rule *endpoints, o options) *lanes {
-	l := &lanes{room: c.MaxInFlight, origins: make(map[string]*origin)}
+	l := &lanes{room: c.MaxInFlight, plain2: o.plain2, origins: make(map[string]*origin)}
 	var one, two http.Protocols
 	one.SetHTTP1(true)
-	two.SetHTTP1(true)
+	two.SetHTTP1(!o.plain2)
 	two.SetHTTP2(true)
+	two.SetUnencryptedHTTP2(o.plain2)
 	for range (c.MaxInFlight + perLane - 1) / perLane {
 		t := newTransport(c, rule, o, &two)
 		t.MaxConnsPerHost, t.MaxIdleConns = 1, maxIdle
@@ -106,20 +110,41 @@ func (r *endpoints) control(_, address string, _ syscall.RawConn) error {
 
 // enter waits for a place; the error is ctx's.
 func (l *lanes) enter(ctx context.Context, o *origin) (lane, error) {
+	room := o.room
 	if o.old.Load() {
-		select {
-		case o.room <- struct{}{}:
-			return lane{l.wide, func() { <-o.room }}, nil
-		case <-ctx.Done():
-			return lane{}, ctx.Err()
-		}
+		room = o.wide
 	}
 	select {
-	case n := <-o.free:
-		return lane{l.narrow[n], func() { o.free <- n }}, nil
+	case room <- struct{}{}:
 	case <-ctx.Done():
 		return lane{}, ctx.Err()
 	}
+	if room == o.wide {
+		return lane{l.wide, func() { <-room }}, nil
+	}
+	n := o.take()
+	return lane{l.narrow[n], func() { o.give(n); <-room }}, nil
+}
+
+// take gives the lane with the fewest calls, the first of them, so that a quiet origin
+// has one connection.
+func (o *origin) take() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	best := 0
+	for n, calls := range o.calls {
+		if calls < o.calls[best] {
+			best = n
+		}
+	}
+	o.calls[best]++
+	return best
+}
+
+func (o *origin) give(n int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.calls[n]--
 }
 
 // origin finds what is known; a full book is begun anew.
@@ -132,12 +157,7 @@ func (l *lanes) origin(name string, plain bool) *origin {
 	if len(l.origins) >= maxOrigins {
 		clear(l.origins)
 	}
-	o := &origin{free: make(chan int, len(l.narrow)*perLane), room: make(chan struct{}, l.room)}
-	for range perLane {
-		for n := range l.narrow {
-			o.free <- n
-		}
-	}
+	o := &origin{room: make(chan struct{}, len(l.narrow)*perLane), wide: make(chan struct{}, l.room), calls: make([]int, len(l.narrow))}
 	o.old.Store(plain)
 	l.origins[name] = o
 	return o

@@ -188,7 +188,7 @@ func TestNoRoom(t *testing.T) {
 	v := sim.vendor(t, Config{Timeout: 200 * time.Millisecond, MaxInFlight: 1})
 	o := v.lanes.origin(strings.TrimSuffix(sim.base, "/wp/"), false)
 	for range perLane {
-		<-o.free
+		o.room <- struct{}{}
 	}
 	_, err := v.Send(t.Context(), sim.message("token"))
 	var na *push.NoAnswerError

@@ -51,6 +51,7 @@ var _ push.Vendor = (*Vendor)(nil)
 type options struct {
 	roots    *x509.CertPool
 	resolver *net.Resolver
+	plain2   bool // HTTP/2 without TLS for http
 }
 
 func (o options) tls() *tls.Config { return &tls.Config{RootCAs: o.roots} }
@@ -134,7 +135,7 @@ func (v *Vendor) Send(ctx context.Context, m push.Message) (push.Result, error) 
 	if err != nil {
 		return refused(err)
 	}
-	o := v.lanes.origin(c.origin, c.url.Scheme == "http")
+	o := v.lanes.origin(c.origin, c.url.Scheme == "http" && !v.lanes.plain2)
 	lane, err := v.lanes.enter(ctx, o)
 	if err != nil {
 		return push.Result{}, wire.NoAnswer(ctx, err, false, c.hide)
