@@ -78,6 +78,24 @@ func TestParseEndpoint(t *testing.T) {
 	}
 }
 
+// TestOneSpelling: what is signed for and what trouble is shared by are the same.
+func TestOneSpelling(t *testing.T) {
+	v := vendorWith(t, Config{Hosts: []string{"push.example"}}, options{})
+	for _, endpoint := range []string{"https://push.example/s/1", "https://PUSH.example:443/s/2#f", "HTTPS://push.Example/s/3"} {
+		m := message(endpoint)
+		c, err := v.prepare(&m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if aud, _, _ := claims(t, v.signer, c.token); aud != "https://push.example" || c.origin != aud || Origin(endpoint) != aud {
+			t.Errorf("%s: signed for %s, goes to %s, shared by %s", endpoint, aud, c.origin, Origin(endpoint))
+		}
+		if c.url.Fragment != "" {
+			t.Errorf("%s keeps its fragment", endpoint)
+		}
+	}
+}
+
 func longPath(n int) string { return strings.Repeat("x", n) }
 
 func TestHosts(t *testing.T) {
