@@ -30,7 +30,7 @@ func refused(err error) (push.Result, error) {
 	case errors.As(err, &endpoint):
 		r.Code, r.Message = codeEndpoint, "the endpoint "+endpoint.Words
 	case errors.As(err, &keys):
-		r.Code, r.Message = codeKeys, keys.Field+" "+keys.Words
+		r.Code, r.Message = codeKeys, keys.Key+" "+keys.Words
 	case errors.Is(err, errTooLarge):
 		r.Outcome, r.Code, r.Message = push.Unfit, codeTooLarge, err.Error()
 	default:

@@ -25,11 +25,15 @@ const (
 
 // KeysError says what is wrong with a subscription's keys, in words for the field.
 type KeysError struct {
-	Field string // p256dh or auth
+	Key   string // p256dh or auth
 	Words string
 }
 
-func (e *KeysError) Error() string { return "pushweb: " + e.Field + ": " + e.Words }
+func (e *KeysError) Error() string { return "pushweb: " + e.Key + ": " + e.Words }
+
+// Field gives the name of the bad field and the words to show beside it, for whoever
+// must not import this package.
+func (e *KeysError) Field() (name, words string) { return e.Key, e.Words }
 
 // keys are a browser's, read.
 type keys struct {

@@ -88,12 +88,15 @@ func TestCheckKeys(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			err := CheckKeys(c.p256dh, c.auth)
 			var bad *KeysError
+			var shown interface{ Field() (name, words string) } // as a form finds it
 			switch {
 			case c.field == "" && err != nil:
 				t.Errorf("got %v, want them taken", err)
 			case c.field == "":
-			case !errors.As(err, &bad) || bad.Field != c.field || !strings.Contains(bad.Words, c.words):
+			case !errors.As(err, &bad) || bad.Key != c.field || !strings.Contains(bad.Words, c.words):
 				t.Errorf("got %v, want %s: %s", err, c.field, c.words)
+			case !errors.As(err, &shown):
+				t.Errorf("%v names no field", err)
 			case c.auth != "" && strings.Contains(err.Error(), c.auth):
 				t.Errorf("%q tells the secret", err)
 			}

@@ -27,6 +27,10 @@ type EndpointError struct{ Words string }
 
 func (e *EndpointError) Error() string { return "pushweb: endpoint: " + e.Words }
 
+// Field gives the name of the bad field and the words to show beside it, for whoever
+// must not import this package.
+func (e *EndpointError) Field() (name, words string) { return "endpoint", e.Words }
+
 // endpoints is the rule for the addresses that browsers hand in: each of them makes
 // this server call somebody.
 type endpoints struct {

@@ -45,9 +45,10 @@ type Server struct {
 	greeted  chan struct{} // closed when a browser has said hello
 	greet    sync.Once
 
-	mu    sync.Mutex
-	token map[string]*browser // by the last part of an endpoint
-	all   map[*websocket.Conn]struct{}
+	mu     sync.Mutex
+	closed bool
+	token  map[string]*browser // by the last part of an endpoint
+	all    map[*websocket.Conn]struct{}
 }
 
 // browser is where an endpoint leads.
@@ -90,7 +91,8 @@ func (s *Server) open(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Acks has what browsers said, in the order in which they said it.
+// Acks has what browsers said, in the order in which they said it. It keeps a thousand
+// for whoever reads it; further ones are lost.
 func (s *Server) Acks() <-chan Ack { return s.acks }
 
 // WaitAck waits for the next of Acks; the error is ctx's.
@@ -107,6 +109,7 @@ func (s *Server) WaitAck(ctx context.Context) (Ack, error) {
 func (s *Server) Close() {
 	_ = s.http.Close() // the listener is gone either way
 	s.mu.Lock()
+	s.closed = true
 	for c := range s.all {
 		_ = c.Close() // it is of no use any more
 	}
@@ -136,11 +139,9 @@ type said struct {
 
 // serve speaks with one browser until it goes.
 func (s *Server) serve(conn *websocket.Conn) {
-	s.ended.Add(1)
-	defer s.ended.Done()
-	s.mu.Lock()
-	s.all[conn] = struct{}{}
-	s.mu.Unlock()
+	if !s.join(conn) {
+		return // came while closing
+	}
 	defer s.leave(conn)
 	for {
 		var text string
@@ -157,7 +158,19 @@ func (s *Server) serve(conn *websocket.Conn) {
 	}
 }
 
+func (s *Server) join(conn *websocket.Conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.ended.Add(1)
+	s.all[conn] = struct{}{}
+	return true
+}
+
 func (s *Server) leave(conn *websocket.Conn) {
+	defer s.ended.Done()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.all, conn)
@@ -189,7 +202,10 @@ func (s *Server) answer(conn *websocket.Conn, m *said) any {
 		return map[string]any{"messageType": "unregister", "status": 200, "channelID": m.ChannelID}
 	case "ack":
 		for _, u := range m.Updates {
-			s.acks <- Ack{u.Version, u.Code}
+			select {
+			case s.acks <- Ack{u.Version, u.Code}:
+			default: // nobody asks for them
+			}
 		}
 	case "ping", "":
 		return map[string]any{}
