@@ -46,6 +46,8 @@ var rooms = []room{
 	{path: "jobs/push", never: []string{"bongsu/db", asynqPath, redisPath, pgxPath, "net/http", otelPath}},
 	{path: "jobs/push/wire", ours: []string{"jobs/push"}, never: []string{"bongsu/db", asynqPath, pgxPath, otelPath}},
 	{path: "jobs/push/pushsim", never: []string{"bongsu/jobs/push", "bongsu/db", asynqPath, pgxPath}},
+	{path: "jobs/push/pushsim/autopush", never: []string{"bongsu/jobs/push", "bongsu/db", asynqPath, pgxPath}},
+	{path: "jobs/push/pushsim/firefox", never: []string{"bongsu/jobs/push", "bongsu/db", asynqPath, pgxPath, "net/http"}},
 	{path: "jobs/push/pushtest", ours: []string{"jobs/push"}, never: []string{"bongsu/db", asynqPath, pgxPath}},
 	{path: "jobs/push/bareloop", ours: []string{"jobs/push"}, never: []string{"bongsu/db", asynqPath, pgxPath}},
 	{path: "jobs/push/VENDOR", ours: []string{"jobs/push", "jobs/push/wire"}, never: []string{"bongsu/db", asynqPath, pgxPath, otelPath}},

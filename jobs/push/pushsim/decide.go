@@ -13,6 +13,7 @@ import (
 var prefixes = slices.Concat(
 	[]string{"expired-", "down-", "bad-", "forbidden-", "busy-", "slow-", "drop-", "html-", "error-"},
 	fcmPrefixes,
+	webPushPrefixes,
 )
 
 const signInPage = "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Sign in to go on.</body></html>"

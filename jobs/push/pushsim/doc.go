@@ -58,6 +58,28 @@
 //	page-        503 with an HTML page
 //	goaway-      taken; the connection ends with GOAWAY after the answer
 //
+// # Web Push
+//
+// The same listener is a browser's push service: POST /wp/{token}, where
+// WebPushSubscription and /_control/webpush/subscription give the endpoint and keys
+// that belong to a token. It checks what push services check in this order: the
+// VAPID header, its signature, aud, exp (24 hours at most), sub; TTL, Urgency, Topic
+// (at most 32 of the base64url alphabet, no length that base64url cannot have),
+// Content-Encoding, 4096 bytes, one record of RFC 8188; which key signed; and, as no
+// push service can, that the subscription's keys open it. The payload's notice_id is
+// the notice. The prefixes and switches mean the same as above, with these words:
+//
+//	expired-     410, errno 106
+//	missing-     404, errno 102
+//	bad-         400, errno 110
+//	forbidden-   403 with Google's page: another key made the subscription
+//	otherkey-    403 VapidPkHashMismatch
+//	badjwt-      403 BadJwtToken
+//	topic-       400 BadWebPushTopic
+//	throttled-   406 with Retry-After: 1 and Microsoft's header
+//	internal-    500
+//	quota-, quotadate-, quotaopen-, page-, goaway-   as with FCM
+//
 // # Control
 //
 // The same listener answers under /_control/, in JSON and without a password:
@@ -75,6 +97,13 @@
 //	                         "token_hang", "token_life", "retry_after" (how
 //	                         rate_limit names its time: seconds, date or none),
 //	                         "page" (503 with an HTML page to all), "goaway_every"
+//	                         "webpush" has those of Web Push alone: "key" (the only
+//	                         public key that subscriptions were made with; "" any),
+//	                         "blind" (bodies are not opened, so the Topic stands for
+//	                         the notice), "retry_after" and "page" as FCM's
+//	GET  /_control/webpush/subscription?token=T
+//	                         {"endpoint":…,"keys":{"p256dh":…,"auth":…}}, as browsers
+//	                         write it
 //	POST /_control/fcm/key?project=P
 //	                         makes a service account key and answers with its file
 //	POST /_control/fcm/revoke

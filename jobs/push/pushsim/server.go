@@ -22,6 +22,7 @@ type Server struct {
 	book     *book
 	habits   habits
 	fcm      fcmKeys
+	vapid    vapidTokens
 	control  http.Handler
 	http     *http.Server // serves what the fast lane does not
 	lanes    lanes

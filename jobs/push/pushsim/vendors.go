@@ -12,6 +12,7 @@ var elsewhere = []struct {
 	{"/_control/", (*Server).serveControl},
 	{"/v1/projects/", (*Server).serveFCM},
 	{"/token", (*Server).serveFCMToken},
+	{"/wp/", (*Server).serveWebPush},
 }
 
 func (s *Server) serveControl(w http.ResponseWriter, r *http.Request) { s.control.ServeHTTP(w, r) }

@@ -21,6 +21,9 @@ type Setup struct {
 	Answers []Answer
 	// Sent is an answer that says sent, with the message id "m-1" in it.
 	Sent string
+	// SentHeader are the header lines of Sent, each ended by CR LF, for a vendor that
+	// reads the message id there.
+	SentHeader string
 	// Secret is the credential that the vendor sends, as it stands in a header.
 	Secret string
 	// Fields gives the message in what the vendor posted: token, title and body.

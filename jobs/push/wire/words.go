@@ -20,7 +20,10 @@ var bom = []byte("\xef\xbb\xbf")
 
 // Hider holds what must never be kept or told: the credential that a call carries
 // and the address that it goes to. A vendor may write either into its words.
-type Hider struct{ Bearer, Address string }
+type Hider struct {
+	Bearer, Address string
+	Also            []string // parts of them that are secrets alone
+}
 
 func (h Hider) hide(s string) string {
 	if h.Bearer != "" {
@@ -28,6 +31,11 @@ func (h Hider) hide(s string) string {
 	}
 	if h.Address != "" {
 		s = strings.ReplaceAll(s, h.Address, "[address]")
+	}
+	for _, part := range h.Also {
+		if part != "" {
+			s = strings.ReplaceAll(s, part, "[hidden]")
+		}
 	}
 	return s
 }
