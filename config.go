@@ -34,7 +34,6 @@ type Config struct {
 	HoldUnknown   bool
 
 	FCM     fcmConfig
-	APNs    apnsConfig
 	WebPush webPushConfig
 	Files   map[string]string // the files that secrets came from, by setting
 

@@ -209,7 +209,7 @@ func TestConfigOfTraces(t *testing.T) {
 
 func TestSecretsPrintMasked(t *testing.T) {
 	c := Config{DatabaseURL: "postgres://u:hunter2@db/x?password=hunter2", VendorToken: "hunter2", CollectorHeaders: "a=hunter2", CollectorTraceHeaders: "a=hunter2",
-		FCM: fcmConfig{Key: "hunter2"}, APNs: apnsConfig{Key: "hunter2"}, WebPush: webPushConfig{Key: "hunter2"}}
+		FCM: fcmConfig{Key: "hunter2"}, WebPush: webPushConfig{Key: "hunter2"}}
 	var out bytes.Buffer
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
 		fmt.Fprintf(&out, verb+"\n", c)

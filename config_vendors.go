@@ -4,31 +4,22 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"bongsu/jobs/push"
+	pushweb "bongsu/jobs/push/webpush"
 )
 
-// What the settings of FCM, APNs and Web Push say. A vendor is configured where
+// What the settings of FCM and Web Push say. A vendor is configured where
 // its key is.
 type (
 	fcmConfig struct {
 		Key         secret // a service account's key, JSON
 		URL         string
 		RetryDelays push.Schedule
-	}
-	apnsConfig struct {
-		Key           secret // a .p8 file
-		KeyID         string
-		TeamID        string
-		Topic         string
-		ProductionURL string
-		SandboxURL    string
-		RetryDelays   push.Schedule
 	}
 	webPushConfig struct {
 		Key         secret // P-256, PEM or base64url
@@ -40,7 +31,7 @@ type (
 )
 
 // vendorSettings are the settings of the vendors besides the HTTP one.
-var vendorSettings = slices.Concat(fcmSettings, apnsSettings, webPushSettings)
+var vendorSettings = slices.Concat(fcmSettings, webPushSettings)
 
 var fcmSettings = []setting{
 	{
@@ -56,46 +47,6 @@ var fcmSettings = []setting{
 		get:  func(c Config) string { return c.FCM.URL },
 	},
 	delaysOf("BONGSU_FCM_RETRY_DELAYS", "10s,30s,90s", "FCM", func(c *Config) *push.Schedule { return &c.FCM.RetryDelays }),
-}
-
-var apnsSettings = []setting{
-	{
-		name: "BONGSU_APNS_KEY", secret: true,
-		help: "APNs: the .p8 key that Apple's developer pages give; best as BONGSU_APNS_KEY_FILE",
-		set:  func(c *Config, v string) error { c.APNs.Key = secret(v); return nil },
-		get:  func(c Config) string { return orUnset(c.APNs.Key.String()) },
-	},
-	{
-		name: "BONGSU_APNS_KEY_ID",
-		help: "APNs: the key's id, 10 characters; it is in the file's name",
-		set:  appleID(func(c *Config) *string { return &c.APNs.KeyID }),
-		get:  func(c Config) string { return orUnset(c.APNs.KeyID) },
-	},
-	{
-		name: "BONGSU_APNS_TEAM_ID",
-		help: "APNs: the team's id, 10 characters; Apple's membership page has it",
-		set:  appleID(func(c *Config) *string { return &c.APNs.TeamID }),
-		get:  func(c Config) string { return orUnset(c.APNs.TeamID) },
-	},
-	{
-		name: "BONGSU_APNS_TOPIC",
-		help: "APNs: the app's bundle id, such as com.example.app",
-		set:  func(c *Config, v string) error { c.APNs.Topic = v; return checkTopic(v) },
-		get:  func(c Config) string { return orUnset(c.APNs.Topic) },
-	},
-	{
-		name: "BONGSU_APNS_PRODUCTION_URL", preset: "https://api.push.apple.com",
-		help: "where APNs is for apps from the store and TestFlight; another address is for a stand-in",
-		set:  hostURL(func(c *Config) *string { return &c.APNs.ProductionURL }),
-		get:  func(c Config) string { return c.APNs.ProductionURL },
-	},
-	{
-		name: "BONGSU_APNS_SANDBOX_URL", preset: "https://api.sandbox.push.apple.com",
-		help: "where APNs is for apps that Xcode installed; another address is for a stand-in",
-		set:  hostURL(func(c *Config) *string { return &c.APNs.SandboxURL }),
-		get:  func(c Config) string { return c.APNs.SandboxURL },
-	},
-	delaysOf("BONGSU_APNS_RETRY_DELAYS", "1m,5m,15m", "APNs", func(c *Config) *push.Schedule { return &c.APNs.RetryDelays }),
 }
 
 var webPushSettings = []setting{
@@ -126,6 +77,9 @@ var webPushSettings = []setting{
 	delaysOf("BONGSU_WEBPUSH_RETRY_DELAYS", "10s,30s,90s", "Web Push", func(c *Config) *push.Schedule { return &c.WebPush.RetryDelays }),
 }
 
+// hosts are those that an endpoint may be at.
+func (c webPushConfig) hosts() []string { return append(pushweb.DefaultHosts(), c.Hosts...) }
+
 func delaysOf(name, preset, vendor string, field func(*Config) *push.Schedule) setting {
 	return setting{
 		name: name, preset: preset,
@@ -146,25 +100,6 @@ func hostURL(field func(*Config) *string) func(*Config, string) error {
 		}
 		return nil
 	}
-}
-
-var tenOfApple = regexp.MustCompile(`^[A-Z0-9]{10}$`)
-
-func appleID(field func(*Config) *string) func(*Config, string) error {
-	return func(c *Config, v string) error {
-		*field(c) = v
-		if v != "" && !tenOfApple.MatchString(v) {
-			return fmt.Errorf("is %q, not 10 capital letters and digits", v)
-		}
-		return nil
-	}
-}
-
-func checkTopic(v string) error {
-	if strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
-		return fmt.Errorf("is %q, not a bundle id such as com.example.app", v)
-	}
-	return nil
 }
 
 func checkSubject(v string) error {
@@ -196,10 +131,6 @@ func parseHosts(v string) (list []string, err error) {
 func (c Config) checkVendors() (problems []error) {
 	type part struct{ name, value string }
 	for _, parts := range [][]part{
-		{
-			{"BONGSU_APNS_KEY", string(c.APNs.Key)}, {"BONGSU_APNS_KEY_ID", c.APNs.KeyID},
-			{"BONGSU_APNS_TEAM_ID", c.APNs.TeamID}, {"BONGSU_APNS_TOPIC", c.APNs.Topic},
-		},
 		{{"BONGSU_WEBPUSH_KEY", string(c.WebPush.Key)}, {"BONGSU_WEBPUSH_SUBJECT", c.WebPush.Subject}},
 	} {
 		var set string
@@ -219,16 +150,19 @@ func (c Config) checkVendors() (problems []error) {
 
 // anyVendor tells whether there is somebody to send through.
 func (c Config) anyVendor() bool {
-	return c.VendorURL != "" || c.FCM.Key != "" || c.APNs.Key != "" || c.WebPush.Key != ""
+	return c.VendorURL != "" || c.FCM.Key != "" || c.WebPush.Key != ""
 }
 
 // schedules are the retries of each vendor.
 func (c Config) schedules() map[push.Kind]push.Schedule {
 	return map[push.Kind]push.Schedule{
 		push.KindHTTP: c.RetryDelays, push.KindFCM: c.FCM.RetryDelays,
-		push.KindAPNs: c.APNs.RetryDelays, push.KindWebPush: c.WebPush.RetryDelays,
+		push.KindWebPush: c.WebPush.RetryDelays,
 	}
 }
+
+// endpointLook is how long the host of an endpoint may take to be looked up.
+const endpointLook = 3 * time.Second
 
 // keyLook is the time between two looks at the files of keys.
 const keyLook = 2 * time.Second

@@ -17,20 +17,16 @@ import (
 func presetVendors(c *Config) {
 	slow := push.Schedule{10 * time.Second, 30 * time.Second, 90 * time.Second}
 	c.FCM = fcmConfig{URL: "https://fcm.googleapis.com", RetryDelays: slow}
-	c.APNs = apnsConfig{ProductionURL: "https://api.push.apple.com", SandboxURL: "https://api.sandbox.push.apple.com",
-		RetryDelays: push.Schedule{time.Minute, 5 * time.Minute, 15 * time.Minute}}
 	c.WebPush = webPushConfig{RetryDelays: slow}
 }
 
 func TestConfigReadsVendors(t *testing.T) {
-	key := filepath.Join(t.TempDir(), "AuthKey.p8")
-	if err := os.WriteFile(key, []byte("p8\n"), 0o600); err != nil {
+	key := filepath.Join(t.TempDir(), "key.json")
+	if err := os.WriteFile(key, []byte("key\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	got, err := loadConfig([]string{
-		"BONGSU_FCM_KEY={}", "BONGSU_FCM_URL=http://127.0.0.1:9", "BONGSU_FCM_RETRY_DELAYS=1s",
-		"BONGSU_APNS_KEY_FILE=" + key, "BONGSU_APNS_KEY_ID=ABCDE12345", "BONGSU_APNS_TEAM_ID=FGHIJ67890", "BONGSU_APNS_TOPIC=com.example.app",
-		"BONGSU_APNS_PRODUCTION_URL=http://127.0.0.1:1", "BONGSU_APNS_SANDBOX_URL=http://127.0.0.1:2/", "BONGSU_APNS_RETRY_DELAYS=2s",
+		"BONGSU_FCM_KEY_FILE=" + key, "BONGSU_FCM_URL=http://127.0.0.1:9", "BONGSU_FCM_RETRY_DELAYS=1s",
 		"BONGSU_WEBPUSH_KEY=k", "BONGSU_WEBPUSH_SUBJECT=mailto:push@example.com", "BONGSU_WEBPUSH_HOSTS=push.example.com, *.Example.NET",
 		"BONGSU_WEBPUSH_PRIVATE=true", "BONGSU_WEBPUSH_RETRY_DELAYS=3s",
 	})
@@ -41,12 +37,10 @@ func TestConfigReadsVendors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want.FCM = fcmConfig{Key: "{}", URL: "http://127.0.0.1:9", RetryDelays: push.Schedule{time.Second}}
-	want.APNs = apnsConfig{Key: "p8", KeyID: "ABCDE12345", TeamID: "FGHIJ67890", Topic: "com.example.app",
-		ProductionURL: "http://127.0.0.1:1", SandboxURL: "http://127.0.0.1:2/", RetryDelays: push.Schedule{2 * time.Second}}
+	want.FCM = fcmConfig{Key: "key", URL: "http://127.0.0.1:9", RetryDelays: push.Schedule{time.Second}}
 	want.WebPush = webPushConfig{Key: "k", Subject: "mailto:push@example.com", Hosts: []string{"push.example.com", "*.example.net"},
 		Private: true, RetryDelays: push.Schedule{3 * time.Second}}
-	want.Files = map[string]string{"BONGSU_APNS_KEY": key}
+	want.Files = map[string]string{"BONGSU_FCM_KEY": key}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -59,10 +53,6 @@ func TestConfigTellsWhatIsWrongOfVendors(t *testing.T) {
 	for environ, want := range map[string]string{
 		"BONGSU_FCM_URL=fcm.example.com":                  "BONGSU_FCM_URL is not the URL of a host",
 		"BONGSU_FCM_URL=https://fcm.example.com/v1":       "BONGSU_FCM_URL is not the URL of a host",
-		"BONGSU_APNS_KEY_ID=abcde12345":                   `BONGSU_APNS_KEY_ID is "abcde12345", not 10`,
-		"BONGSU_APNS_TEAM_ID=ABC":                         `BONGSU_APNS_TEAM_ID is "ABC", not 10`,
-		"BONGSU_APNS_TOPIC=com example":                   `BONGSU_APNS_TOPIC is "com example"`,
-		"BONGSU_APNS_KEY=hunter2":                         "BONGSU_APNS_TOPIC is not set, and goes with BONGSU_APNS_KEY",
 		"BONGSU_WEBPUSH_KEY=hunter2":                      "BONGSU_WEBPUSH_SUBJECT is not set, and goes with BONGSU_WEBPUSH_KEY",
 		"BONGSU_WEBPUSH_SUBJECT=mailto:mailto:a@b":        `BONGSU_WEBPUSH_SUBJECT is "mailto:mailto:a@b"`,
 		"BONGSU_WEBPUSH_SUBJECT=you@example.com":          `BONGSU_WEBPUSH_SUBJECT is "you@example.com"`,
@@ -70,7 +60,6 @@ func TestConfigTellsWhatIsWrongOfVendors(t *testing.T) {
 		"BONGSU_WEBPUSH_HOSTS=https://push.example.com/x": "BONGSU_WEBPUSH_HOSTS has",
 		"BONGSU_WEBPUSH_HOSTS=*":                          "BONGSU_WEBPUSH_HOSTS has",
 		"BONGSU_WEBPUSH_PRIVATE=yes":                      "BONGSU_WEBPUSH_PRIVATE is",
-		"BONGSU_APNS_RETRY_DELAYS=soon":                   "BONGSU_APNS_RETRY_DELAYS is",
 	} {
 		_, err := loadConfig([]string{environ})
 		if err == nil {

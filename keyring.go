@@ -16,6 +16,7 @@ import (
 	"bongsu/jobs/push"
 	pushfcm "bongsu/jobs/push/fcm"
 	pushhttp "bongsu/jobs/push/http"
+	pushweb "bongsu/jobs/push/webpush"
 )
 
 // A keyring holds the vendors that are configured, each with the credential that
@@ -59,6 +60,12 @@ func vendorMakers(c Config, l Limits) map[push.Kind]maker {
 	if c.FCM.Key != "" {
 		all[push.KindFCM] = maker{"BONGSU_FCM_KEY", func(c Config) (push.Vendor, error) {
 			return pushfcm.New(pushfcm.Config{Key: []byte(c.FCM.Key), URL: c.FCM.URL, Timeout: l.VendorCall, MaxInFlight: c.MaxInFlight})
+		}}
+	}
+	if c.WebPush.Key != "" {
+		all[push.KindWebPush] = maker{"BONGSU_WEBPUSH_KEY", func(c Config) (push.Vendor, error) {
+			return pushweb.New(pushweb.Config{Key: []byte(c.WebPush.Key), Subject: c.WebPush.Subject, Hosts: c.WebPush.hosts(),
+				AllowPrivate: c.WebPush.Private, Timeout: l.VendorCall, MaxInFlight: c.MaxInFlight})
 		}}
 	}
 	return all
@@ -209,6 +216,6 @@ func setSecret(c *Config, name, text string) error {
 func secretOf(c Config, name string) string {
 	return map[string]string{
 		"BONGSU_VENDOR_TOKEN": string(c.VendorToken), "BONGSU_FCM_KEY": string(c.FCM.Key),
-		"BONGSU_APNS_KEY": string(c.APNs.Key), "BONGSU_WEBPUSH_KEY": string(c.WebPush.Key),
+		"BONGSU_WEBPUSH_KEY": string(c.WebPush.Key),
 	}[name]
 }

@@ -98,6 +98,9 @@ func (p *product) startWork(ctx context.Context, c Config, l Limits, s *servers,
 	if p.imports, err = db.Open(ctx, s.databaseURL, limits); err != nil {
 		return err
 	}
+	if cfg.CheckEndpoint, err = endpointRule(c); err != nil {
+		return err
+	}
 	cfg.DB, cfg.Imports, cfg.Redis, cfg.Traces = work, p.imports, p.rings, p.traces.provider()
 	worker := jobs.NewWorker(cfg)
 	if err := worker.Start(); err != nil {
@@ -126,8 +129,13 @@ func (p *product) startWeb(ctx context.Context, c Config, l Limits, s *servers, 
 		return err
 	}
 	p.pages = pages
+	rule, err := endpointRule(c)
+	if err != nil {
+		return err
+	}
 	deps := web.Deps{
-		Pages: pages, Log: log, CheckPayload: checkPayload(pushhttp.DefaultPayloadBytes),
+		CheckEndpoint: rule,
+		Pages:         pages, Log: log, CheckPayload: checkPayload(pushhttp.DefaultPayloadBytes),
 		Limits: l.pages(), Rate: c.Rate, Expiry: c.Expiry, Ladder: l.steps(), Settings: settingsShown(c),
 		Traces: p.traces.provider(), Version: version(), Now: time.Now, SecureCookies: c.HTTPS, AdminsSecond: c.AdminsSecond,
 		TrustedProxies: c.TrustedProxies,

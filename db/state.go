@@ -55,7 +55,7 @@ var Reasons = map[string][]string{
 	"sent":    {},
 	"failed":  {"token_expired", "rejected", "content_refused", "vendor_error", "timeout", "unreachable", "expired", "outcome_unknown"},
 	"skipped": {"no_consent", "device_disabled", "device_erased", "cancelled"},
-	"unknown": {"timeout", "unreachable", "holder_lost"},
+	"unknown": {"vendor_error", "timeout", "unreachable", "holder_lost"},
 	"pending": {"vendor_error", "timeout", "unreachable", "rate_limited", "credentials_refused", "holder_lost"},
 	"sending": {"vendor_error", "timeout", "unreachable", "rate_limited", "credentials_refused", "holder_lost"},
 }

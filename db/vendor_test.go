@@ -13,7 +13,9 @@ func TestVendorIsPausedAndResumedOnce(t *testing.T) {
 	db, ctx := s.db, t.Context()
 	wins := make([]bool, 8)
 	errs := make([]error, 8)
-	together(8, func(i int) { wins[i], errs[i] = db.PauseVendor(ctx, "http", "credentials_refused", "401 bad token", "") })
+	together(8, func(i int) {
+		wins[i], errs[i] = db.PauseVendor(ctx, "http", "credentials_refused", "401 bad token", "")
+	})
 	ok(t, errors.Join(errs...))
 	if n := len(slices.DeleteFunc(wins, func(w bool) bool { return !w })); n != 1 {
 		t.Fatalf("%d say that they paused it", n)

@@ -112,6 +112,9 @@ func (w *Worker) settle(v verdict, free bool) db.Result {
 		Claim: v.claim, StartedAt: v.started, Took: v.took, Outcome: string(r.Outcome), HTTP: r.Status, Doubt: r.Doubt,
 		Disable: r.Outcome == push.Dead, DeadSince: r.DeadSince, Reason: string(r.Reason), Code: r.Code, Message: r.Message, MessageID: r.MessageID,
 	}
+	if r.Outcome == push.Unfit {
+		out.Reason = string(push.ContentRefused)
+	}
 	exhausted := !free && v.claim.Charged+1 >= w.cfg.scheduleOf(v.claim.Scope).Attempts()
 	out.Move = db.Next(out.Outcome, r.Doubt, w.cfg.Hold, exhausted)
 	out.Move.Charged = out.Move.Charged && !free

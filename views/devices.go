@@ -190,7 +190,7 @@ func nextText(h DeliveryHistory, paused bool) string {
 // noFurther says why a delivery that failed is not tried again.
 func noFurther(reason string) string {
 	switch reason {
-	case "token_expired", "rejected":
+	case "token_expired", "rejected", "content_refused":
 		return "No further attempt, because the vendor's answer is final."
 	case "expired":
 		return "No further attempt, because the notice has expired."

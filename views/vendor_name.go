@@ -7,6 +7,7 @@ type Vendor struct {
 	Kind        string // http, fcm, apns or webpush
 	Environment string // apns: production or sandbox
 	Host        string // webpush: of the endpoint; "" once it is gone
+	Platform    string // fcm: android, ios or web, where one of them is meant
 }
 
 // text names the vendor as a page does.
@@ -15,7 +16,7 @@ func (v Vendor) text() string {
 	case "http":
 		return "HTTP vendor"
 	case "fcm":
-		return "FCM"
+		return "FCM" + inBrackets(v.Platform)
 	case "apns":
 		return "APNs" + inBrackets(v.Environment)
 	case "webpush":

@@ -41,23 +41,11 @@ ALTER TABLE delivery
         WHEN 'failed' THEN reason IS NOT NULL AND reason IN ('token_expired', 'rejected', 'content_refused', 'vendor_error',
                                       'timeout', 'unreachable', 'expired', 'outcome_unknown')
         WHEN 'skipped' THEN reason IS NOT NULL AND reason IN ('no_consent', 'device_disabled', 'device_erased', 'cancelled')
-        WHEN 'unknown' THEN reason IS NOT NULL AND reason IN ('timeout', 'unreachable', 'holder_lost')
+        WHEN 'unknown' THEN reason IS NOT NULL AND reason IN ('vendor_error', 'timeout', 'unreachable', 'holder_lost')
         ELSE reason IS NULL OR reason IN ('vendor_error', 'timeout', 'unreachable', 'rate_limited',
                                           'credentials_refused', 'holder_lost')
         END) NOT VALID;
 ALTER TABLE delivery VALIDATE CONSTRAINT delivery_reason;
-
--- What a notice says is refused at a vendor, whoever it is for: it stops there.
-CREATE TABLE notice_refusal (
-    notice_id  bigint NOT NULL REFERENCES notice (id),
-    kind       text NOT NULL,
-    code       text,
-    message    text,                             -- the vendor's words
-    refused_at timestamptz NOT NULL DEFAULT now(),
-    closed_to  bigint NOT NULL DEFAULT 0,        -- how far the rest has been failed
-    closed_at  timestamptz,                      -- nothing of it waits there any more
-    PRIMARY KEY (notice_id, kind)
-);
 
 -- Devices that went to another scope, for the notices that are under way: what waits
 -- for them has to follow. A row stays until every transaction that saw the device where
@@ -85,9 +73,10 @@ CREATE TRIGGER device_moved AFTER UPDATE OF kind, platform, environment, token O
 
 DROP TRIGGER device_moved ON device;
 DROP FUNCTION device_moved;
-DROP TABLE device_move, notice_refusal;
+DROP TABLE device_move;
 DELETE FROM attempt WHERE outcome = 'unfit';
 UPDATE delivery SET reason = 'rejected' WHERE reason = 'content_refused';
+UPDATE delivery SET reason = 'timeout' WHERE status = 'unknown' AND reason = 'vendor_error';
 ALTER TABLE delivery DROP CONSTRAINT delivery_reason,
     ADD CONSTRAINT delivery_reason CHECK (CASE status
         WHEN 'sent' THEN reason IS NULL

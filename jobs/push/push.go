@@ -65,6 +65,7 @@ type Reason string
 const (
 	TokenExpired       Reason = "token_expired"       // 410
 	Rejected           Reason = "rejected"            // any other 4xx, or 2xx with an error in it
+	ContentRefused     Reason = "content_refused"     // what the notice says, whoever it is for
 	VendorError        Reason = "vendor_error"        // 5xx, 408, 409, 425
 	RateLimited        Reason = "rate_limited"        // 429
 	Timeout            Reason = "timeout"             // no answer in time, or one that is not an answer

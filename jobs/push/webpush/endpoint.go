@@ -116,6 +116,16 @@ func (r *endpoints) check(ctx context.Context, endpoint string) error {
 	return nil
 }
 
+// Rule gives the rule for endpoints without a vendor: hosts and allowPrivate are as in
+// Config. Its error is an *EndpointError, or says that the look-up failed.
+func Rule(hosts []string, allowPrivate bool) (func(ctx context.Context, endpoint string) error, error) {
+	rule, err := newEndpoints(hosts, allowPrivate)
+	if err != nil {
+		return nil, err
+	}
+	return rule.check, nil
+}
+
 // Origin is what an endpoint's trouble is shared by: scheme, host and port, in one
 // spelling. Empty for what is no URL with a host.
 func Origin(endpoint string) string {
