@@ -132,8 +132,9 @@ func (s *shape) tell(ctx context.Context, device int64) error {
 	}
 	number := strconv.FormatInt(device, 10)
 	result, err := s.vendor.Send(ctx, push.Message{
-		NoticeID: 1, DeviceID: device, Key: "n1-d" + number + "-k1", Kind: push.KindHTTP,
-		Token: "bench-device-token-" + number, Platform: "android", Title: "점검 안내",
+		NoticeID: 1, DeviceID: device, Key: "n1-d" + number + "-k1",
+		Address:  push.Address{Kind: push.KindHTTP, Token: "bench-device-token-" + number},
+		Platform: "android", Title: "점검 안내",
 		Body:      "오늘 밤 2시부터 4시까지 점검이 있습니다. 그동안 이용할 수 없습니다.",
 		ExpiresAt: time.Now().Add(time.Hour), CollapseID: "1",
 	})

@@ -32,7 +32,7 @@ func (s *site) movesTo(n int) {
 		INSERT INTO notice (key_scope, key, fingerprint, title, body, category, expires_at, expires_given, accepted_by, accepted_by_name, audience_max, state, started_at, cut_at)
 		SELECT 'content', 'k', 'f', 'Moving', 'body', 'info', now() + interval '1 day', true, 'user:1', 'x', 1, 'sending', now(), now() WHERE NOT EXISTS (SELECT FROM notice);
 		INSERT INTO notice_counter (notice_id, shard, total, pending, sent) VALUES (1, 0, 1000, %d, %d)
-		ON CONFLICT (notice_id, shard) DO UPDATE SET pending = excluded.pending, sent = excluded.sent`, 1000-n, n))
+		ON CONFLICT (notice_id, scope, shard) DO UPDATE SET pending = excluded.pending, sent = excluded.sent`, 1000-n, n))
 	s.no(err)
 }
 

@@ -257,7 +257,7 @@ func TestCommandsThatCannotWork(t *testing.T) {
 	}{
 		{[]string{"sevre"}, nil, `there is no command "sevre"`},
 		{[]string{"serve", "--role", "boss"}, nil, `--role is "boss", not one of: all, web, worker`},
-		{[]string{"serve"}, nil, "BONGSU_VENDOR_URL is not set"},
+		{[]string{"serve"}, nil, "BONGSU_VENDOR_URL is not set, and no other vendor is"},
 		{[]string{"serve"}, []string{"BONGSU_LEASE=5s"}, "lease (5s) must be longer than vendor call + recording (8s)"},
 		{[]string{"migrate"}, []string{"BONGSU_RAET=1"}, "did you mean BONGSU_RATE?"},
 		{[]string{"token", "add", "--name", "x"}, nil, `Required flag "role" not set`},

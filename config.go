@@ -33,6 +33,10 @@ type Config struct {
 	Lease         time.Duration
 	HoldUnknown   bool
 
+	FCM     fcmConfig
+	WebPush webPushConfig
+	Files   map[string]string // the files that secrets came from, by setting
+
 	BreakerBacklog int
 	RefusalPause   float64
 	Expiry         time.Duration
@@ -73,8 +77,18 @@ func loadConfig(environ []string) (Config, error) {
 		if err != nil {
 			problems = append(problems, fmt.Errorf("%s %w", s.name, err))
 		}
+		if file := env[s.name+"_FILE"]; s.secret && file != "" {
+			c.keepFile(s.name, file)
+		}
 	}
-	return c, errors.Join(problems...)
+	return c, errors.Join(append(problems, c.checkVendors()...)...)
+}
+
+func (c *Config) keepFile(name, file string) {
+	if c.Files == nil {
+		c.Files = map[string]string{}
+	}
+	c.Files[name] = file
 }
 
 // A setting is one variable of the environment.

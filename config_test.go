@@ -36,6 +36,7 @@ func TestConfigPresets(t *testing.T) {
 		Expiry:         24 * time.Hour,
 		StopTimeout:    30 * time.Second,
 	}
+	presetVendors(&want)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("presets (-want +got):\n%s", diff)
 	}
@@ -61,6 +62,7 @@ func TestConfigReadsEveryVariable(t *testing.T) {
 		RefusalPause: 0.25, Expiry: time.Hour, ProxyTimeout: 12 * time.Second, StopTimeout: 45 * time.Second,
 		TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("2001:db8::/32")},
 	}
+	presetVendors(&want)
 	if diff := cmp.Diff(want, got, cmp.Comparer(func(a, b netip.Prefix) bool { return a == b })); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -206,7 +208,8 @@ func TestConfigOfTraces(t *testing.T) {
 }
 
 func TestSecretsPrintMasked(t *testing.T) {
-	c := Config{DatabaseURL: "postgres://u:hunter2@db/x?password=hunter2", VendorToken: "hunter2", CollectorHeaders: "a=hunter2", CollectorTraceHeaders: "a=hunter2"}
+	c := Config{DatabaseURL: "postgres://u:hunter2@db/x?password=hunter2", VendorToken: "hunter2", CollectorHeaders: "a=hunter2", CollectorTraceHeaders: "a=hunter2",
+		FCM: fcmConfig{Key: "hunter2"}, WebPush: webPushConfig{Key: "hunter2"}}
 	var out bytes.Buffer
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
 		fmt.Fprintf(&out, verb+"\n", c)

@@ -68,6 +68,7 @@ func (a *app) command() *cli.Command {
 			a.userCommand(),
 			a.tokenCommand(),
 			a.vendorCommand(),
+			a.webPushKeyCommand(),
 			a.checkCommand(),
 			a.benchCommand(),
 		},

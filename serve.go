@@ -38,8 +38,8 @@ func (a *app) serve(ctx context.Context, role string) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.VendorURL == "" && role != roleWeb {
-		return errors.New("BONGSU_VENDOR_URL is not set: there is nobody to send through")
+	if !c.anyVendor() && role != roleWeb {
+		return errors.New("BONGSU_VENDOR_URL is not set, and no other vendor is: there is nobody to send through")
 	}
 	log := a.logger(c)
 	// A signal in the middle of a start is heeded when the start is through or

@@ -14,7 +14,6 @@ import (
 
 	"bongsu/db"
 	"bongsu/jobs"
-	"bongsu/jobs/push"
 	pushhttp "bongsu/jobs/push/http"
 	"bongsu/web"
 )
@@ -36,6 +35,7 @@ type product struct {
 	looks    *redis.Client // the Queues page's
 	feeder   *jobs.Feeder
 	worker   *jobs.Worker
+	keys     *keyring
 	web      *web.Server
 	listener net.Listener
 	traces   *traces
@@ -87,17 +87,18 @@ func (p *product) startWork(ctx context.Context, c Config, l Limits, s *servers,
 		return err
 	}
 	p.rings.AddHook(calm{})
-	vendor, err := pushhttp.New(pushhttp.Config{
-		URL: c.VendorURL, Token: string(c.VendorToken), Timeout: l.VendorCall, MaxInFlight: c.MaxInFlight,
-	})
-	if err != nil {
+	if p.keys, err = newKeyring(c, l, log); err != nil {
 		return err
 	}
-	cfg := jobsConfig(c, l, vendor, log)
+	p.keys.start()
+	cfg := jobsConfig(c, l, p.keys, log)
 	limits = l.pool(importConns)
 	limits.Worker = true
 	limits.Transaction, limits.Statement, limits.Idle = l.ImportStep, l.ImportStep, l.ImportStep
 	if p.imports, err = db.Open(ctx, s.databaseURL, limits); err != nil {
+		return err
+	}
+	if cfg.CheckEndpoint, err = endpointRule(c); err != nil {
 		return err
 	}
 	cfg.DB, cfg.Imports, cfg.Redis, cfg.Traces = work, p.imports, p.rings, p.traces.provider()
@@ -112,9 +113,9 @@ func (p *product) startWork(ctx context.Context, c Config, l Limits, s *servers,
 }
 
 // jobsConfig is what the worker and the feeder need, without their stores.
-func jobsConfig(c Config, l Limits, vendor push.Vendor, log *slog.Logger) jobs.Config {
+func jobsConfig(c Config, l Limits, vendors jobs.Vendors, log *slog.Logger) jobs.Config {
 	return jobs.Config{
-		Vendor: vendor, Log: log, Name: processName(), Version: version(),
+		Vendors: vendors, Schedules: c.schedules(), Log: log, Name: processName(), Version: version(),
 		MaxInFlight: c.MaxInFlight, Rate: float64(c.Rate), CallTimeout: l.VendorCall, Lease: l.Lease,
 		Backlog: c.BreakerBacklog, RefusalShare: c.RefusalPause,
 		TaskLimit: l.RangeTask, Enqueue: l.Enqueue, Schedule: c.RetryDelays, Hold: c.HoldUnknown,
@@ -128,8 +129,13 @@ func (p *product) startWeb(ctx context.Context, c Config, l Limits, s *servers, 
 		return err
 	}
 	p.pages = pages
+	rule, err := endpointRule(c)
+	if err != nil {
+		return err
+	}
 	deps := web.Deps{
-		Pages: pages, Log: log, CheckPayload: checkPayload(pushhttp.DefaultPayloadBytes),
+		CheckEndpoint: rule,
+		Pages:         pages, Log: log, CheckPayload: checkPayload(pushhttp.DefaultPayloadBytes),
 		Limits: l.pages(), Rate: c.Rate, Expiry: c.Expiry, Ladder: l.steps(), Settings: settingsShown(c),
 		Traces: p.traces.provider(), Version: version(), Now: time.Now, SecureCookies: c.HTTPS, AdminsSecond: c.AdminsSecond,
 		TrustedProxies: c.TrustedProxies,
@@ -183,6 +189,9 @@ func (p *product) stop(ctx context.Context) error {
 	if work == nil {
 		closeAll(p.work, p.rings)
 		closeAll(p.imports, nil)
+		if p.keys != nil {
+			p.keys.stop()
+		}
 	}
 	p.traces.stop(ctx)
 	return errors.Join(pages, work)

@@ -17,10 +17,20 @@ type Claim struct {
 	Charged    int // before this one
 	Generation int
 	KeyNo      int
-	Kind       string
-	Token      string
-	Platform   string
-	ClaimedAt  time.Time // by the database's clock
+	Scope      string // the share of the vendor that it waits in
+	Address
+	Platform  string
+	ClaimedAt time.Time // by the database's clock
+}
+
+// Address is where a device is reached. Environment is apns's, P256dh and Auth are
+// webpush's; else they are empty.
+type Address struct {
+	Kind        string
+	Token       string
+	Environment string
+	P256dh      string
+	Auth        string
 }
 
 // VendorKey is the idempotency key that the vendor sees.
@@ -35,11 +45,12 @@ type Batch struct {
 	Last   int64 // the highest device id of those
 }
 
-// Want asks for claims of one notice. With Due they are retries whose time has
+// Want asks for claims of one notice in one scope. With Due they are retries whose time has
 // come, the longest waiting first; otherwise first attempts to the devices in
 // (After, Last], in the order of their ids.
 type Want struct {
 	Notice int64
+	Scope  string
 	Due    bool
 	After  int64
 	Last   int64
@@ -50,7 +61,7 @@ type Want struct {
 // the way: skipped where consent or the device is gone, failed where the notice
 // has expired.
 func (w Want) query(lease time.Duration, shard int) (string, pgx.StrictNamedArgs) {
-	args := pgx.StrictNamedArgs{"notice": w.Notice, "limit": w.Limit, "lease": lease, "shard": shard % shards}
+	args := pgx.StrictNamedArgs{"notice": w.Notice, "scope": w.Scope, "limit": w.Limit, "lease": lease, "shard": shard % shards}
 	if w.Due {
 		return claimDueSQL, args
 	}
@@ -64,15 +75,15 @@ func readBatch(rows pgx.Rows) (b Batch, err error) {
 	for rows.Next() {
 		var c Claim
 		var taken bool
-		var token *string
+		var token, environment, p256dh, auth *string
 		if err := rows.Scan(&c.NoticeID, &c.DeviceID, &c.Fence, &c.Attempts, &c.Charged, &c.Generation, &c.KeyNo,
-			&c.Kind, &token, &c.Platform, &c.ClaimedAt, &taken); err != nil {
+			&c.Scope, &c.Kind, &token, &environment, &p256dh, &auth, &c.Platform, &c.ClaimedAt, &taken); err != nil {
 			return Batch{}, err
 		}
 		b.Seen++
 		b.Last = max(b.Last, c.DeviceID)
 		if taken {
-			c.Token = *token
+			c.Token, c.Environment, c.P256dh, c.Auth = *token, textOr(environment), textOr(p256dh), textOr(auth)
 			b.Claims = append(b.Claims, c)
 		}
 	}
@@ -97,7 +108,7 @@ const (
 // One statement: pick and lock, check whom it concerns, take or settle, count.
 const claimHead = `
 	WITH picked AS MATERIALIZED (
-		SELECT d.notice_id, d.device_id, v.kind, v.token, v.platform, d.fence, d.charged > 0 AS retrying,
+		SELECT d.notice_id, d.device_id, d.scope, v.kind, v.token, v.environment, v.p256dh, v.auth, v.platform, d.fence, d.charged > 0 AS retrying,
 			CASE WHEN v.erased_at IS NOT NULL THEN 'device_erased'
 				WHEN v.disabled_at IS NOT NULL THEN 'device_disabled'
 				WHEN NOT v.consent THEN 'no_consent'
@@ -105,10 +116,11 @@ const claimHead = `
 		FROM delivery d
 		JOIN notice n ON n.id = d.notice_id AND n.state = 'sending'
 		JOIN device v ON v.id = d.device_id
-		JOIN vendor x ON x.kind = v.kind`
+		JOIN vendor x ON x.scope = d.scope`
 
 const claimOf = `
-		WHERE d.notice_id = @notice AND d.status = 'pending'`
+		WHERE d.notice_id = @notice AND d.scope = @scope AND d.status = 'pending'
+			AND (v.scope = d.scope OR v.token IS NULL) -- who has gone elsewhere is followed: FollowMoves`
 
 const claimTail = `
 
@@ -128,7 +140,7 @@ const claimTail = `
 		WHERE d.notice_id = p.notice_id AND d.device_id = p.device_id AND d.status = 'pending'
 			AND d.fence = p.fence -- first attempts are not locked when picked
 		RETURNING d.notice_id, d.device_id, d.fence, d.attempts, d.charged, d.generation, d.key_no,
-			p.kind, p.token, p.platform, d.status, p.retrying, p.verdict
+			p.scope, p.kind, p.token, p.environment, p.p256dh, p.auth, p.platform, d.status, p.retrying, p.verdict
 	), counted AS (
 		UPDATE notice_counter c SET
 			pending = c.pending - m.pending, retrying = c.retrying - m.retrying,
@@ -137,11 +149,11 @@ const claimTail = `
 		FROM (SELECT count(*) FILTER (WHERE NOT retrying) AS pending, count(*) FILTER (WHERE retrying) AS retrying,
 				count(*) FILTER (WHERE status = 'sending') AS sending, count(*) FILTER (WHERE status = 'failed') AS failed,
 				count(*) FILTER (WHERE status = 'skipped') AS skipped, count(*) AS n FROM moved) m
-		WHERE c.notice_id = @notice AND c.shard = @shard AND m.n > 0
+		WHERE c.notice_id = @notice AND c.scope = @scope AND c.shard = @shard AND m.n > 0
 	), reasons AS (
 		INSERT INTO notice_reason AS t (notice_id, shard, status, reason, n)
 		SELECT @notice, @shard, status, verdict, count(*) FROM moved WHERE verdict IS NOT NULL GROUP BY status, verdict
 		ON CONFLICT (notice_id, status, reason, shard) DO UPDATE SET n = t.n + excluded.n
 	)
-	SELECT notice_id, device_id, fence, attempts, charged, generation, key_no, kind, token, platform, now(), verdict IS NULL
+	SELECT notice_id, device_id, fence, attempts, charged, generation, key_no, scope, kind, token, environment, p256dh, auth, platform, now(), verdict IS NULL
 	FROM moved`

@@ -71,7 +71,7 @@ func TestNoClaimWhileNoticeOrVendorRests(t *testing.T) {
 	none("paused")
 	_, _, err = s.db.ResumeNotice(t.Context(), s.id, someone)
 	ok(t, err)
-	if !must(s.db.PauseVendor(t.Context(), "http", "backlog", ""))(t) {
+	if !must(s.db.PauseVendor(t.Context(), "http", "backlog", "", ""))(t) {
 		t.Fatal("the vendor is not paused")
 	}
 	none("vendor paused")

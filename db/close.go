@@ -29,7 +29,7 @@ const closeRestSQL = `
 		FROM notice
 		WHERE id = @notice AND settled_at IS NULL AND (state = 'cancelled' OR expires_at <= now()) AND ` + leads + `
 	), waiting AS MATERIALIZED (
-		SELECT d.notice_id, d.device_id, d.charged > 0 AS retrying FROM n JOIN delivery d
+		SELECT d.notice_id, d.device_id, d.scope, d.charged > 0 AS retrying FROM n JOIN delivery d
 			ON d.notice_id = n.id AND d.device_id > n.close_to AND d.device_id <= n.upper AND d.status = 'pending'
 		FOR UPDATE OF d SKIP LOCKED
 	), moved AS (
@@ -37,29 +37,34 @@ const closeRestSQL = `
 			failed_at = CASE n.status WHEN 'failed' THEN now() END, updated_at = now()
 		FROM waiting w, n
 		WHERE d.notice_id = w.notice_id AND d.device_id = w.device_id AND d.status = 'pending'
-		RETURNING w.retrying
+		RETURNING d.scope, w.retrying
 	), made AS (
-		INSERT INTO delivery (notice_id, device_id, status, reason, failed_at)
-		SELECT n.id, v.id, n.status, n.reason, CASE n.status WHEN 'failed' THEN now() END
+		INSERT INTO delivery (notice_id, device_id, scope, status, reason, failed_at)
+		SELECT n.id, v.id, v.scope, n.status, n.reason, CASE n.status WHEN 'failed' THEN now() END
 		FROM n, device v
 		WHERE v.id > n.close_to AND v.id <= n.upper AND ` + matches + `
 			-- those that are there are not waited for: who holds them may wait for us
 			AND NOT EXISTS (SELECT 1 FROM delivery d WHERE d.notice_id = n.id AND d.device_id = v.id)
 		ORDER BY v.id
 		ON CONFLICT DO NOTHING
-		RETURNING 1
+		RETURNING scope
 	), sum AS (
-		SELECT (SELECT count(*) FROM made) AS made, (SELECT count(*) FROM moved) AS moved,
-			(SELECT count(*) FROM moved WHERE retrying) AS retrying
+		SELECT scope, sum(made) AS made, sum(moved) AS moved, sum(retrying) AS retrying FROM (
+			SELECT scope, 1 AS made, 0 AS moved, 0 AS retrying FROM made
+			UNION ALL SELECT scope, 0, 1, retrying::int FROM moved) x
+		GROUP BY scope
 	), counted AS (
-		UPDATE notice_counter c SET total = c.total + s.made,
-			pending = c.pending - (s.moved - s.retrying), retrying = c.retrying - s.retrying,
-			skipped = c.skipped + CASE n.status WHEN 'skipped' THEN s.made + s.moved ELSE 0 END,
-			failed = c.failed + CASE n.status WHEN 'failed' THEN s.made + s.moved ELSE 0 END
-		FROM sum s, n WHERE c.notice_id = n.id AND c.shard = 0 AND s.made + s.moved > 0
+		INSERT INTO notice_counter AS c (notice_id, scope, shard, total, pending, retrying, skipped, failed)
+		SELECT n.id, s.scope, 0, s.made, s.retrying - s.moved, -s.retrying,
+			CASE n.status WHEN 'skipped' THEN s.made + s.moved ELSE 0 END,
+			CASE n.status WHEN 'failed' THEN s.made + s.moved ELSE 0 END
+		FROM sum s, n ORDER BY s.scope
+		ON CONFLICT (notice_id, scope, shard) DO UPDATE SET total = c.total + excluded.total,
+			pending = c.pending + excluded.pending, retrying = c.retrying + excluded.retrying,
+			skipped = c.skipped + excluded.skipped, failed = c.failed + excluded.failed
 	), reasons AS (
 		INSERT INTO notice_reason AS t (notice_id, shard, status, reason, n)
-		SELECT n.id, 0, n.status, n.reason, s.made + s.moved FROM sum s, n WHERE s.made + s.moved > 0
+		SELECT n.id, 0, n.status, n.reason, sum(s.made + s.moved) FROM sum s, n GROUP BY n.id, n.status, n.reason
 		ON CONFLICT (notice_id, status, reason, shard) DO UPDATE SET n = t.n + excluded.n
 	), over AS MATERIALIZED ( -- ranges that nobody is at, with no claim in them or about to commit
 		SELECT r.notice_id, r.seq FROM n JOIN notice_range r

@@ -15,7 +15,7 @@ func liveWorker(s *scene, shard int) error {
 				return err
 			}
 		}
-		for _, w := range []Want{{Notice: s.id, Last: 1 << 40, Limit: 20}, {Notice: s.id, Due: true, Limit: 20}} {
+		for _, w := range []Want{{Scope: "http", Notice: s.id, Last: 1 << 40, Limit: 20}, {Scope: "http", Notice: s.id, Due: true, Limit: 20}} {
 			b, err := s.db.claimOne(s.Context(), w, testLease, shard)
 			if err != nil {
 				return err

@@ -55,7 +55,7 @@ var stages = []struct {
 		term := must(db.Lead(t.Context(), "feeder", time.Minute))(t)
 		ok(t, db.StartNotice(t.Context(), term, n.ID))
 		ok(t, db.CutRanges(t.Context(), term, n.ID, 100, 3))
-		s := &scene{TB: t, db: db, id: n.ID, term: term, rings: must(db.Unrung(t.Context(), 10))(t)}
+		s := &scene{TB: t, db: db, id: n.ID, term: term, rings: must(db.Unrung(t.Context(), 100, 10))(t)}
 		must(db.TakeRange(t.Context(), s.rings[0], 0))(t)
 		s.record(OutcomeSent, s.claim(10)...)
 		return s, Counts{Sent: 10}

@@ -68,7 +68,7 @@ func putSome(s *scene, rng *rand.Rand) error {
 func exchangeAll(db *DB, a, b *scene, rng *rand.Rand) error {
 	var results []Result
 	for {
-		wants := []Want{{Notice: a.id, Last: 2000, Limit: 20}, {Notice: b.id, Last: 2000, Limit: 20}}
+		wants := []Want{{Scope: "http", Notice: a.id, Last: 2000, Limit: 20}, {Scope: "http", Notice: b.id, Last: 2000, Limit: 20}}
 		rng.Shuffle(len(wants), func(i, j int) { wants[i], wants[j] = wants[j], wants[i] })
 		wants[0].After = rng.Int64N(1000)
 		rng.Shuffle(len(results), func(i, j int) { results[i], results[j] = results[j], results[i] })

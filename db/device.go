@@ -14,9 +14,11 @@ import (
 // leave this package but in a claim.
 type Device struct {
 	ID             int64
-	Kind           string // the vendor it belongs to
-	Platform       string // android, ios or web
-	TokenMasked    string `db:"-"` // "" once erased, or taken over by another device
+	Kind           string  // the vendor it belongs to: http, fcm, apns or webpush
+	Environment    *string // apns: production or sandbox
+	Scope          string  // the share of the vendor, such as fcm:android, apns:sandbox or webpush:push.example.com
+	Platform       string  // android, ios or web
+	TokenMasked    string  `db:"-"` // "" once erased, or taken over by another device
 	Person         *string
 	Tags           []string // sorted, each once
 	Consent        bool
@@ -30,15 +32,17 @@ type Device struct {
 }
 
 // deviceColumns are those of deviceRow, for a query whose device is named d.
-const deviceColumns = `d.id, d.kind, d.platform, d.person, d.tags, d.consent, d.installation, d.disabled_at,
-	d.disabled_reason, d.erased_at, d.registered_at, d.created_at, d.updated_at, d.token`
+const deviceColumns = `d.id, d.kind, d.environment, d.scope, d.platform, d.person, d.tags, d.consent, d.installation, d.disabled_at,
+	d.disabled_reason, d.erased_at, d.registered_at, d.created_at, d.updated_at, d.token, d.p256dh, d.auth`
 
 type deviceRow struct {
 	Device
-	Token *string
+	Token  *string
+	P256dh *string
+	Auth   *string
 }
 
-// masked gives the row without its token.
+// masked gives the row without its token and keys.
 func (r deviceRow) masked() Device {
 	d := r.Device
 	if r.Token != nil {
@@ -136,7 +140,7 @@ func (db *DB) EraseDevice(ctx context.Context, id int64, a Actor) (err error) {
 			return orNotFound(err)
 		}
 		_, err = tx.Exec(ctx, `
-			UPDATE device SET token = NULL, token_hash = NULL, person = NULL, installation = NULL, tags = '{}',
+			UPDATE device SET token = NULL, token_hash = NULL, p256dh = NULL, auth = NULL, person = NULL, installation = NULL, tags = '{}',
 				consent = false, erased_at = now(), updated_at = now()
 			WHERE id = $1 AND erased_at IS NULL`, id)
 		if err != nil {

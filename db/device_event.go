@@ -14,19 +14,21 @@ const (
 	EventWithdrawn = "consent_withdrawn"
 	EventDisabled  = "disabled" // its detail is the reason
 	EventEnabled   = "enabled"
-	EventToken     = "token" // it has another address
-	EventUser      = "user"  // it belongs to somebody else, or to nobody
+	EventToken     = "token"  // it has another token
+	EventVendor    = "vendor" // it is at another vendor; its detail is the one before
+	EventKeys      = "keys"   // the browser has other keys at the same endpoint
+	EventUser      = "user"   // it belongs to somebody else, or to nobody
 	EventPlatform  = "platform"
 	EventTags      = "tags"
 	EventErased    = "erased"
 )
 
-// DeviceEvent is one change of a device. It tells neither addresses nor people.
+// DeviceEvent is one change of a device. It tells neither addresses, keys nor people.
 type DeviceEvent struct {
 	ID     int64
 	At     time.Time
 	What   string  // one of the Event constants
-	Detail *string // disabled: the reason; platform: the one before
+	Detail *string // disabled: the reason; platform and vendor: the one before
 	By     string  // user:3, token:7, command, import:5, or notice:12 for the vendor's answer to it
 	ByName *string
 }
@@ -70,6 +72,8 @@ func changesOf(old []*deviceState) (list []deviceChange) {
 			}
 		}
 		add(d.token != nil && (was.token == nil || was.hash != d.hash), EventToken, "")
+		add(d.vendor() != was.vendor(), EventVendor, was.vendor())
+		add(d.newKeys(), EventKeys, "")
 		add(textOr(d.person) != textOr(was.person), EventUser, "")
 		add(d.platform != was.platform, EventPlatform, was.platform)
 		add(!slices.Equal(d.tags, was.tags), EventTags, "")
@@ -79,6 +83,13 @@ func changesOf(old []*deviceState) (list []deviceChange) {
 		add(was.off && !d.replaced && !d.keep, EventEnabled, "")
 	}
 	return list
+}
+
+// newKeys says whether d has other keys at the endpoint that it had.
+func (d *deviceState) newKeys() bool {
+	was := d.was
+	return d.token != nil && was.token != nil && d.hash == was.hash && d.kind == was.kind &&
+		(textOr(d.p256dh) != textOr(was.p256dh) || textOr(d.auth) != textOr(was.auth))
 }
 
 func textOr(s *string) string {
@@ -109,6 +120,6 @@ func addEvents(ctx context.Context, q querier, list []deviceChange, by Actor) er
 // changed hands, addresses or groups. Consent and state stay, since they say why
 // notices did not arrive.
 func forgetEvents(ctx context.Context, q querier, device int64) error {
-	_, err := q.Exec(ctx, `DELETE FROM device_event WHERE device_id = $1 AND what IN ('token', 'user', 'tags')`, device)
+	_, err := q.Exec(ctx, `DELETE FROM device_event WHERE device_id = $1 AND what IN ('token', 'vendor', 'keys', 'user', 'tags')`, device)
 	return err
 }

@@ -22,6 +22,10 @@ const (
 // absent: what is stored stays.
 type DeviceInput struct {
 	Token        string  // the address at the vendor; names the device
+	Vendor       *string // http, fcm, apns or webpush, and then the next three as it wants them
+	Environment  *string // apns: production or sandbox
+	P256dh       *string // webpush: the browser's public key, base64
+	Auth         *string // webpush: the browser's secret, base64
 	Platform     string  // android, ios or web
 	User         *string // "" takes the person's link away
 	Tags         *[]string
@@ -39,16 +43,23 @@ func checkDevices(in []DeviceInput) ([]DeviceInput, error) {
 	out := make([]DeviceInput, len(in))
 	for i, d := range in {
 		out[i] = d.normal()
-		for _, f := range out[i].faults() {
-			f.Field = fmt.Sprintf("devices[%d].%s", i, f.Field)
-			bad = append(bad, f)
-		}
+		bad = append(bad, faultsOf(i, out[i].faults())...)
 	}
 	return out, invalidIf(bad)
 }
 
-// normal gives d with user and tags in NFC, and each tag once, in order.
+// faultsOf names the fields at fault as those of input i of a list.
+func faultsOf(i int, faults []FieldError) []FieldError {
+	for n := range faults {
+		faults[n].Field = fmt.Sprintf("devices[%d].%s", i, faults[n].Field)
+	}
+	return faults
+}
+
+// normal gives d with user and tags in NFC, each tag once, in order, and keys in
+// one spelling.
 func (d DeviceInput) normal() DeviceInput {
+	d.P256dh, d.Auth = normalKey(d.P256dh), normalKey(d.Auth)
 	if d.User != nil {
 		user := normal(*d.User)
 		d.User = &user
@@ -81,6 +92,7 @@ func (d DeviceInput) faults() (bad []FieldError) {
 	if d.Platform != "android" && d.Platform != "ios" && d.Platform != "web" {
 		say("platform", "must be android, ios or web")
 	}
+	bad = append(bad, d.addressFaults()...)
 	if d.User != nil && (utf8.RuneCountInString(*d.User) > MaxUser || !plain(*d.User)) {
 		say("user", "must be one line of at most %d characters", MaxUser)
 	}

@@ -7,9 +7,10 @@ import (
 
 // deviceState is a device while a list of inputs is laid over what is stored.
 type deviceState struct {
-	id           int64 // 0: it is new
-	token        *string
-	hash         [sha256.Size]byte // means nothing where token is nil
+	id    int64 // 0: it is new
+	token *string
+	hash  [sha256.Size]byte // means nothing where token is nil
+	place
 	platform     string
 	person       *string
 	tags         []string
@@ -52,18 +53,23 @@ func newDeviceSet(stored []*deviceState) *deviceSet {
 	return s
 }
 
-// put lays one input over the set and gives the device that it was about. The
-// installation names the device, or else the token does, or else it is new.
+// put lays one input over the set and gives the device that it was about, or what
+// is wrong with its address, and then nothing has changed. The installation names
+// the device, or else the token does, or else it is new.
 //
 // A token that another device held goes to the device of the installation: it is
 // the same phone under two names, so whoever said no on either has said no,
 // unless the input itself says yes. The other fields stay each device's own.
-func (s *deviceSet) put(in DeviceInput) *deviceState {
+func (s *deviceSet) put(in DeviceInput) (*deviceState, []FieldError) {
 	hash := tokenHash(in.Token)
 	holder := s.byToken[hash]
 	var d *deviceState
 	if in.Installation != nil {
 		d = s.byInstallation[*in.Installation]
+	}
+	to, bad := in.place(d, holder)
+	if bad != nil {
+		return nil, bad
 	}
 	switch {
 	case d == nil && holder == nil:
@@ -73,21 +79,22 @@ func (s *deviceSet) put(in DeviceInput) *deviceState {
 		d = holder
 	case holder != nil && holder != d:
 		d.consent = d.consent && holder.consent
-		holder.token, holder.replaced, holder.detach = nil, true, true
+		holder.token, holder.p256dh, holder.auth = nil, nil, nil
+		holder.replaced, holder.detach = true, true
 	}
-	s.address(d, in.Token, hash)
+	s.address(d, in.Token, hash, to)
 	s.install(d, in.Installation)
 	d.fill(in)
-	return d
+	return d, nil
 }
 
-// address gives d its token.
-func (s *deviceSet) address(d *deviceState, token string, hash [sha256.Size]byte) {
+// address gives d its token and where that is one.
+func (s *deviceSet) address(d *deviceState, token string, hash [sha256.Size]byte, to place) {
 	if d.token != nil && d.hash != hash {
 		delete(s.byToken, d.hash)
 		d.detach = true
 	}
-	d.token, d.hash = &token, hash
+	d.token, d.hash, d.place = &token, hash, to
 	s.byToken[hash] = d
 }
 

@@ -59,8 +59,13 @@ func putDevices(ctx context.Context, tx pgx.Tx, in []DeviceInput, a Actor) ([]De
 	}
 	set := newDeviceSet(stored)
 	named := make([]*deviceState, len(in))
+	var bad []FieldError
 	for i, d := range in {
-		named[i] = set.put(d)
+		state, faults := set.put(d)
+		named[i], bad = state, append(bad, faultsOf(i, faults)...)
+	}
+	if bad != nil {
+		return nil, invalidIf(bad)
 	}
 	old, fresh := set.split()
 	written, err := writeDevices(ctx, tx, old, fresh, a)
@@ -106,8 +111,8 @@ func lockDevices(ctx context.Context, tx pgx.Tx, in []DeviceInput) ([]*deviceSta
 	}
 	stored := make([]*deviceState, len(rows))
 	for i, r := range rows {
-		stored[i] = &deviceState{id: r.ID, token: r.Token, platform: r.Platform, person: r.Person,
-			tags: r.Tags, consent: r.Consent, installation: r.Installation,
+		stored[i] = &deviceState{id: r.ID, token: r.Token, place: place{r.Kind, r.Environment, r.P256dh, r.Auth},
+			platform: r.Platform, person: r.Person, tags: r.Tags, consent: r.Consent, installation: r.Installation,
 			disabled: r.DisabledAt != nil && *r.DisabledReason != "replaced", off: r.DisabledAt != nil}
 		if r.Token != nil {
 			stored[i].hash = tokenHash(*r.Token)
@@ -160,7 +165,7 @@ func detachDevices(ctx context.Context, tx pgx.Tx, old []*deviceState) error {
 		return nil
 	}
 	_, err := tx.Exec(ctx, `
-		UPDATE device SET token = NULL, token_hash = NULL, installation = NULL,
+		UPDATE device SET token = NULL, token_hash = NULL, p256dh = NULL, auth = NULL, installation = NULL,
 			disabled_at = coalesce(disabled_at, now()), disabled_reason = coalesce(disabled_reason, 'replaced')
 		WHERE id = ANY ($1)`, ids)
 	return err
@@ -184,34 +189,39 @@ func numberDevices(ctx context.Context, tx pgx.Tx, fresh []*deviceState) error {
 // the transaction's: a vendor's "gone" that answers a call from before this
 // moment must not count.
 const deviceInputs = `
-	SELECT id, token, token_hash, platform, person, string_to_array(tags, '|') AS tags, consent, installation, named, keep,
+	SELECT id, token, token_hash, kind, environment, p256dh, auth, platform, person, string_to_array(tags, '|') AS tags,
+		consent, installation, named, keep,
 		CASE WHEN replaced THEN clock_timestamp() END AS disabled_at,
 		CASE WHEN replaced THEN 'replaced' END AS disabled_reason
-	FROM unnest(@ids::bigint[], @tokens::text[], @hashes::bytea[], @platforms::text[], @persons::text[], @tags::text[],
-		@consents::boolean[], @installations::text[], @named::boolean[], @replaced::boolean[], @keep::boolean[])
-		AS x (id, token, token_hash, platform, person, tags, consent, installation, named, replaced, keep)`
+	FROM unnest(@ids::bigint[], @tokens::text[], @hashes::bytea[], @kinds::text[], @environments::text[], @p256dhs::text[],
+		@auths::text[], @platforms::text[], @persons::text[], @tags::text[], @consents::boolean[], @installations::text[],
+		@named::boolean[], @replaced::boolean[], @keep::boolean[])
+		AS x (id, token, token_hash, kind, environment, p256dh, auth, platform, person, tags, consent, installation, named,
+			replaced, keep)`
 
 const updateDevices = `
-	UPDATE device d SET token = n.token, token_hash = n.token_hash, platform = n.platform, person = n.person,
-		tags = n.tags, consent = n.consent, installation = n.installation,
-		disabled_at = CASE WHEN n.keep THEN d.disabled_at ELSE n.disabled_at END,
+	UPDATE device d SET token = n.token, token_hash = n.token_hash, kind = n.kind, environment = n.environment,
+		p256dh = n.p256dh, auth = n.auth, platform = n.platform, person = n.person, tags = n.tags, consent = n.consent,
+		installation = n.installation, disabled_at = CASE WHEN n.keep THEN d.disabled_at ELSE n.disabled_at END,
 		disabled_reason = CASE WHEN n.keep THEN d.disabled_reason ELSE n.disabled_reason END, updated_at = clock_timestamp(),
 		registered_at = CASE WHEN n.named THEN clock_timestamp() ELSE d.registered_at END
 	FROM (` + deviceInputs + `) n WHERE d.id = n.id
 	RETURNING ` + deviceColumns
 
 const insertDevices = `
-	INSERT INTO device AS d (id, token, token_hash, platform, person, tags, consent, installation, disabled_at,
-		disabled_reason, registered_at)
+	INSERT INTO device AS d (id, token, token_hash, kind, environment, p256dh, auth, platform, person, tags, consent,
+		installation, disabled_at, disabled_reason, registered_at)
 	OVERRIDING SYSTEM VALUE
-	SELECT id, token, token_hash, platform, person, tags, consent, installation, disabled_at, disabled_reason,
-		clock_timestamp()
+	SELECT id, token, token_hash, kind, environment, p256dh, auth, platform, person, tags, consent, installation,
+		disabled_at, disabled_reason, clock_timestamp()
 	FROM (` + deviceInputs + `) n
 	RETURNING ` + deviceColumns
 
 func deviceArrays(list []*deviceState) pgx.StrictNamedArgs {
 	n := len(list)
 	ids, tokens, hashes := make([]int64, n), make([]*string, n), make([][]byte, n)
+	kinds, environments := make([]string, n), make([]*string, n)
+	p256dhs, auths := make([]*string, n), make([]*string, n)
 	platforms, persons, tags := make([]string, n), make([]*string, n), make([]string, n)
 	consents, installations := make([]bool, n), make([]*string, n)
 	named, replaced, keep := make([]bool, n), make([]bool, n), make([]bool, n)
@@ -220,10 +230,11 @@ func deviceArrays(list []*deviceState) pgx.StrictNamedArgs {
 		if d.token != nil {
 			hashes[i] = d.hash[:]
 		}
+		kinds[i], environments[i], p256dhs[i], auths[i] = d.kind, d.environment, d.p256dh, d.auth
 		tags[i], consents[i], installations[i] = strings.Join(d.tags, "|"), d.consent, d.installation
 		named[i], replaced[i], keep[i] = d.named, d.replaced, d.keep
 	}
-	return pgx.StrictNamedArgs{"ids": ids, "tokens": tokens, "hashes": hashes, "platforms": platforms,
-		"persons": persons, "tags": tags, "consents": consents, "installations": installations,
+	return pgx.StrictNamedArgs{"ids": ids, "tokens": tokens, "hashes": hashes, "kinds": kinds,
+		"environments": environments, "p256dhs": p256dhs, "auths": auths, "platforms": platforms, "persons": persons, "tags": tags, "consents": consents, "installations": installations,
 		"named": named, "replaced": replaced, "keep": keep}
 }

@@ -167,7 +167,7 @@ func TestDevicePutListIsItsInputsInTurn(t *testing.T) {
 				}
 			}
 		}
-		const all = `SELECT coalesce(string_agg(concat_ws(' ', coalesce(token, '-'), platform, coalesce(person, '-'), tags, consent,
+		const all = `SELECT coalesce(string_agg(concat_ws(' ', coalesce(token, '-'), scope, platform, coalesce(person, '-'), tags, consent,
 			coalesce(installation, '-'), coalesce(disabled_reason, '-')), E'\n' ORDER BY token, installation, person, tags, consent, platform), '') FROM device`
 		if a, b := ask[string](t, whole, all), ask[string](t, single, all); a != b {
 			t.Fatalf("round %d, %+v: the list left\n%s\none by one\n%s", round, list, a, b)
@@ -177,6 +177,9 @@ func TestDevicePutListIsItsInputsInTurn(t *testing.T) {
 
 func randomInput(r *rand.Rand) DeviceInput {
 	in := DeviceInput{Token: "token-" + string(rune('a'+r.IntN(6))), Platform: []string{"ios", "web"}[r.IntN(2)]}
+	if r.IntN(3) == 0 { // no token is an address of apns or webpush: nothing is refused
+		in.Vendor = new([]string{KindHTTP, KindFCM}[r.IntN(2)])
+	}
 	if r.IntN(2) == 0 {
 		in.Installation = new("phone-" + string(rune('a'+r.IntN(4))))
 	}

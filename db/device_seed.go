@@ -45,7 +45,7 @@ func seedDevices(ctx context.Context, tx pgx.Tx, n int, of func(i int) DeviceInp
 	if err != nil {
 		return err
 	}
-	columns := []string{"token", "token_hash", "platform", "person", "tags", "consent", "installation"}
+	columns := []string{"token", "token_hash", "kind", "environment", "p256dh", "auth", "platform", "person", "tags", "consent", "installation"}
 	for from := 0; from < n; from += seedBatch {
 		var wrong error // what COPY makes a text of
 		rows := pgx.CopyFromSlice(min(seedBatch, n-from), func(i int) (row []any, err error) {
@@ -109,5 +109,6 @@ func seedRow(i int, in DeviceInput) ([]any, error) {
 	d := deviceState{consent: true, installation: in.Installation, tags: []string{}}
 	d.fill(in)
 	hash := tokenHash(in.Token)
-	return []any{in.Token, hash[:], d.platform, d.person, d.tags, d.consent, d.installation}, nil
+	to, _ := in.place(nil, nil) // a new one has what is checked already
+	return []any{in.Token, hash[:], to.kind, to.environment, to.p256dh, to.auth, d.platform, d.person, d.tags, d.consent, d.installation}, nil
 }

@@ -13,7 +13,7 @@ const exchangeTries = 5
 // lockCountersSQL holds the counters of several notices, in the order of their
 // ids: two who share a shard would else take them crosswise.
 const lockCountersSQL = `
-	SELECT FROM notice_counter WHERE shard = $1 AND notice_id = ANY($2) ORDER BY notice_id FOR NO KEY UPDATE`
+	SELECT FROM notice_counter WHERE shard = $1 AND notice_id = ANY($2) ORDER BY notice_id, scope FOR NO KEY UPDATE`
 
 // byDevice gives results in the order in which everybody locks devices.
 func byDevice(results []Result) []Result {
@@ -32,7 +32,7 @@ func byNotice(wants []Want) (sorted []Want, place []int) {
 		place[i] = i
 	}
 	slices.SortStableFunc(place, func(i, j int) int {
-		return cmp.Or(cmp.Compare(wants[i].Notice, wants[j].Notice), cmp.Compare(wants[i].After, wants[j].After))
+		return cmp.Or(cmp.Compare(wants[i].Notice, wants[j].Notice), cmp.Compare(wants[i].Scope, wants[j].Scope), cmp.Compare(wants[i].After, wants[j].After))
 	})
 	sorted = make([]Want, len(wants))
 	for i, p := range place {

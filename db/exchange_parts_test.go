@@ -8,11 +8,11 @@ import (
 // The parts of an exchange, each alone, for tests of one of them.
 
 func (db *DB) ClaimRange(ctx context.Context, notice, after, last int64, limit int, lease time.Duration, shard int) (Batch, error) {
-	return db.claimOne(ctx, Want{Notice: notice, After: after, Last: last, Limit: limit}, lease, shard)
+	return db.claimOne(ctx, Want{Scope: "http", Notice: notice, After: after, Last: last, Limit: limit}, lease, shard)
 }
 
 func (db *DB) ClaimDue(ctx context.Context, notice int64, limit int, lease time.Duration, shard int) (Batch, error) {
-	return db.claimOne(ctx, Want{Notice: notice, Due: true, Limit: limit}, lease, shard)
+	return db.claimOne(ctx, Want{Scope: "http", Notice: notice, Due: true, Limit: limit}, lease, shard)
 }
 
 func (db *DB) claimOne(ctx context.Context, w Want, lease time.Duration, shard int) (Batch, error) {

@@ -34,9 +34,13 @@ func (f ExportFilter) Check() error {
 	return invalidIf(bad)
 }
 
-// ExportedDevice is a device as an export writes it, its token in full.
+// ExportedDevice is a device as an export writes it, its address in full.
 type ExportedDevice struct {
 	ID           int64
+	Kind         string
+	Environment  *string
+	P256dh       *string
+	Auth         *string
 	Token        string
 	Platform     string
 	Person       *string
@@ -64,7 +68,7 @@ func (db *DB) ExportDevices(ctx context.Context, f ExportFilter, after int64, li
 	defer wrap(&err, "ExportDevices(%+v, %d)", f, after)
 	err = db.read(ctx, func(ctx context.Context, q querier) error {
 		list, err = allRows[ExportedDevice](q.Query(ctx, `
-			SELECT id, token, platform, person, tags, consent, installation FROM device
+			SELECT id, kind, environment, p256dh, auth, token, platform, person, tags, consent, installation FROM device
 			WHERE id > @after AND token IS NOT NULL AND erased_at IS NULL
 				AND (@platform = '' OR platform = @platform)
 				AND (@tag = '' OR @tag = ANY (tags))

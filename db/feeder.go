@@ -1,8 +1,10 @@
 package db
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -60,7 +62,16 @@ type Feed struct {
 	Ranges  int   // open ones
 	Open    int64 // deliveries that are neither final nor unknown
 	Sending int64
-	DueNow  int // retries that are due; counted up to 2,000
+	Lanes   []Lane `db:"-"`
+}
+
+// Lane is what is due of one notice in one scope.
+type Lane struct {
+	NoticeID int64
+	Scope    string
+	Called   bool // calls are made there now
+	Ranges   int  // open ones
+	DueNow   int  // retries that are due; counted up to 2,000
 }
 
 // Feeds lists the notices that are not settled, oldest first.
@@ -71,9 +82,7 @@ func (db *DB) Feeds(ctx context.Context) (_ []Feed, err error) {
 	rows, err := db.pool.Query(ctx, `
 		SELECT n.id, n.state, n.version, n.cut_at IS NOT NULL AS cut, n.expires_at <= now() AS expired,
 			(SELECT count(*) FROM notice_range r WHERE r.notice_id = n.id AND r.done_at IS NULL) AS ranges,
-			c.open, c.sending,
-			(SELECT count(*) FROM (SELECT 1 FROM delivery d WHERE d.notice_id = n.id AND d.wake_at <= now()
-				AND d.status = 'pending' LIMIT 2000) due) AS due_now
+			c.open, c.sending
 		FROM notice n CROSS JOIN LATERAL (
 			SELECT coalesce(sum(pending + retrying + sending), 0)::bigint AS open, coalesce(sum(sending), 0)::bigint AS sending
 			FROM notice_counter WHERE notice_id = n.id) c
@@ -82,7 +91,28 @@ func (db *DB) Feeds(ctx context.Context) (_ []Feed, err error) {
 		return nil, db.noticed(err)
 	}
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[Feed])
-	return list, db.noticed(err)
+	if err != nil || len(list) == 0 {
+		return list, db.noticed(err)
+	}
+	return list, db.noticed(addLanes(ctx, db.pool, list))
+}
+
+// addLanes adds the lanes of feeds, which are sorted by their ids.
+func addLanes(ctx context.Context, q querier, feeds []Feed) error {
+	lanes, err := allRows[Lane](q.Query(ctx, `
+		SELECT n.id AS notice_id, l.scope, coalesce(x.state, 'ok') = 'ok' AS called,
+			(SELECT count(*) FROM notice_range r WHERE r.notice_id = n.id AND r.scope = l.scope AND r.done_at IS NULL) AS ranges,
+			(SELECT count(*) FROM (SELECT FROM delivery d WHERE d.notice_id = n.id AND d.scope = l.scope AND d.wake_at <= now()
+				AND d.status = 'pending' LIMIT 2000) due) AS due_now
+		FROM notice n JOIN `+lanesOf+` ON l.notice_id = n.id AND l.shard = 0
+		WHERE n.settled_at IS NULL ORDER BY n.id, l.scope`))
+	for _, l := range lanes {
+		i, found := slices.BinarySearchFunc(feeds, l.NoticeID, func(f Feed, id int64) int { return cmp.Compare(f.ID, id) })
+		if found {
+			feeds[i].Lanes = append(feeds[i].Lanes, l)
+		}
+	}
+	return err
 }
 
 // StartNotice takes an accepted notice to sending.

@@ -67,7 +67,7 @@ func TestFrozenFeederWritesNothing(t *testing.T) {
 	must(db.EndRange(ctx, done.rings[0]))(t)
 
 	ok(t, db.LeaveRange(ctx, cut.rings[0]))
-	unrung := must(db.Unrung(ctx, 10))(t)
+	unrung := must(db.Unrung(ctx, 100, 10))(t)
 
 	old := s.term
 	exec(t, db, `UPDATE feeder SET lease_until = now()`)

@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -20,9 +21,14 @@ const (
 	ReasonBadToken        = "bad_token"
 	ReasonBadPlatform     = "bad_platform"
 	ReasonBadUser         = "bad_user"
+	ReasonBadVendor       = "bad_vendor"
+	ReasonBadEnvironment  = "bad_environment"
+	ReasonBadP256dh       = "bad_p256dh"
+	ReasonBadAuth         = "bad_auth"
 	ReasonBadTags         = "bad_tags"
 	ReasonBadInstallation = "bad_installation"
-	ReasonRefused         = "refused" // by the database, for a cause that no check knows
+	ReasonUnsure          = "host_unsure" // nobody could tell whether the endpoint's host may be called
+	ReasonRefused         = "refused"     // by the database, for a cause that no check knows
 )
 
 // Check brings the row's device into its normal form, and rejects the row where
@@ -32,16 +38,33 @@ func (r *ImportRow) Check(show func(column, value string) string) {
 	if r.Reject != nil {
 		return
 	}
-	faults := r.Input.faults()
-	if len(faults) == 0 {
-		return
+	if faults := r.Input.faults(); len(faults) > 0 {
+		r.Reject = r.Input.reject(faults, show)
 	}
+}
+
+// CheckEndpoint rejects a row whose endpoint must not be called. Nothing else may
+// be wrong with it. An error is ctx's own.
+func (r *ImportRow) CheckEndpoint(ctx context.Context, checks *EndpointChecks, show func(column, value string) string) error {
+	fault, unsure, err := checks.Check(ctx, r.Input)
+	if err != nil || fault == nil {
+		return err
+	}
+	r.Reject = r.Input.reject([]FieldError{*fault}, show)
+	if unsure {
+		r.Reject.Reason = ReasonUnsure
+	}
+	return nil
+}
+
+// reject says why a row with d does not go in; the first fault is its reason.
+func (d DeviceInput) reject(faults []FieldError, show func(column, value string) string) *ImportReject {
 	messages := make([]string, len(faults))
 	for i, f := range faults {
 		messages[i] = f.Field + " " + f.Message
 	}
 	column := faults[0].Field
-	r.Reject = &ImportReject{Column: column, Value: show(column, r.Input.cell(column)), Reason: "bad_" + column,
+	return &ImportReject{Column: column, Value: show(column, d.cell(column)), Reason: "bad_" + column,
 		Message: strings.Join(messages, "; ")}
 }
 
@@ -52,6 +75,16 @@ func (d DeviceInput) cell(column string) string {
 		return d.Token
 	case column == "platform":
 		return d.Platform
+	case column == "consent" && d.Consent != nil:
+		return strconv.FormatBool(*d.Consent)
+	case column == "vendor":
+		return textOr(d.Vendor)
+	case column == "environment":
+		return textOr(d.Environment)
+	case column == "p256dh":
+		return textOr(d.P256dh)
+	case column == "auth":
+		return textOr(d.Auth)
 	case column == "user" && d.User != nil:
 		return *d.User
 	case column == "tags" && d.Tags != nil:
@@ -89,7 +122,7 @@ func (db *DB) StageImport(ctx context.Context, w *ImportWork, rows []ImportRow, 
 		if _, err := tx.CopyFrom(ctx, pgx.Identifier{"import_row"}, stageColumns, &stageSource{id: w.ID, rows: staged}); err != nil {
 			return err
 		}
-		if err := addRejects(ctx, tx, w.ID, rejects); err != nil {
+		if err := addRejects(ctx, tx, w.ID, rejects, false); err != nil {
 			return err
 		}
 		return w.step(ctx, tx, `read_to = @read, rows_read = rows_read + @rows, staged = staged + @staged, bytes_read = @bytes,
@@ -109,14 +142,15 @@ func (d DeviceInput) stageable() bool {
 	return d.Token != "" && len(d.Token) <= MaxToken && plain(d.Token)
 }
 
-var stageColumns = []string{"import_id", "row_no", "over", "bad", "token", "token_hash", "platform", "person", "tags", "consent", "installation"}
+var stageColumns = []string{"import_id", "row_no", "over", "bad", "token", "token_hash", "platform", "person", "tags", "consent", "installation",
+	"vendor", "environment", "p256dh", "auth"}
 
 // stageSource gives rows to COPY.
 type stageSource struct {
 	id   int64
 	rows []ImportRow
 	at   int
-	out  [11]any
+	out  [15]any
 }
 
 func (s *stageSource) Next() bool { s.at++; return s.at <= len(s.rows) }
@@ -126,26 +160,28 @@ func (s *stageSource) Values() ([]any, error) {
 	r := &s.rows[s.at-1]
 	d, bad := &r.Input, r.Reject != nil
 	hash := tokenHash(d.Token)
-	s.out = [11]any{s.id, r.Number, bad, bad, d.Token, hash[:], d.Platform, d.User, nil, d.Consent, d.Installation}
+	s.out = [15]any{s.id, r.Number, bad, bad, d.Token, hash[:], d.Platform, d.User, nil, d.Consent, d.Installation,
+		d.Vendor, d.Environment, d.P256dh, d.Auth}
 	if bad {
-		s.out[6], s.out[7], s.out[9], s.out[10] = "", nil, nil, nil
+		s.out = [15]any{s.id, r.Number, bad, bad, d.Token, hash[:], ""} // it names its device and no more
 	} else if d.Tags != nil {
 		s.out[8] = strings.Join(*d.Tags, "|")
 	}
 	return s.out[:], nil
 }
 
-// addRejects keeps rows that do not go in, and counts them by reason.
-func addRejects(ctx context.Context, tx pgx.Tx, id int64, rejects []ImportRow) error {
+// addRejects keeps rows that do not go in, and counts them by reason. late says that
+// they were found while the list was written.
+func addRejects(ctx context.Context, tx pgx.Tx, id int64, rejects []ImportRow, late bool) error {
 	if len(rejects) == 0 {
 		return nil
 	}
 	byReason := map[string]int{}
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"import_reject"}, []string{"import_id", "row_no", "col", "value", "reason", "message", "cells"},
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"import_reject"}, []string{"import_id", "row_no", "col", "value", "reason", "message", "cells", "late"},
 		pgx.CopyFromSlice(len(rejects), func(i int) ([]any, error) {
 			r := rejects[i]
 			byReason[r.Reject.Reason]++
-			return []any{id, r.Number, r.Reject.Column, clean(r.Reject.Value), r.Reject.Reason, clean(r.Reject.Message), cleanAll(r.Cells)}, nil
+			return []any{id, r.Number, r.Reject.Column, clean(r.Reject.Value), r.Reject.Reason, clean(r.Reject.Message), cleanAll(r.Cells), late}, nil
 		}))
 	if err != nil {
 		return err

@@ -54,7 +54,8 @@ func (db *DB) BeginImport(ctx context.Context, id, ring int64, lease time.Durati
 	return w, err
 }
 
-// checkStaged goes back to reading where rows that were staged are gone.
+// checkStaged goes back to reading where rows that were staged are gone. Rows that
+// were rejected while they were written stay so: they are not written again.
 func (w *ImportWork) checkStaged(ctx context.Context, tx pgx.Tx) error {
 	if w.Phase == "disabling" {
 		return nil // needs them no more
@@ -67,10 +68,13 @@ func (w *ImportWork) checkStaged(ctx context.Context, tx pgx.Tx) error {
 	}
 	for _, sql := range []string{
 		"DELETE FROM import_row WHERE import_id = $1",
-		"DELETE FROM import_reject WHERE import_id = $1",
+		"DELETE FROM import_reject WHERE import_id = $1 AND NOT late",
 		"DELETE FROM import_reason WHERE import_id = $1",
-		`UPDATE import SET phase = 'reading', read_to = 0, rows_read = 0, staged = 0, bytes_read = 0, rejected = 0, doubled = 0,
-			total = created + updated + unchanged, total_known = false WHERE id = $1`,
+		`INSERT INTO import_reason (import_id, reason, n)
+			SELECT import_id, reason, count(*) FROM import_reject WHERE import_id = $1 GROUP BY 1, 2`,
+		`UPDATE import i SET phase = 'reading', read_to = 0, rows_read = 0, staged = 0, bytes_read = 0, rejected = r.n, doubled = 0,
+			total = created + updated + unchanged + r.n, total_known = false
+			FROM (SELECT count(*) AS n FROM import_reject WHERE import_id = $1) r WHERE i.id = $1`,
 	} {
 		if _, err := tx.Exec(ctx, sql, w.ID); err != nil {
 			return err

@@ -2,20 +2,18 @@ package db
 
 import (
 	"context"
-	"errors"
-	"maps"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 )
 
 // tally is what a part of a list came to.
-type tally struct{ created, updated, unchanged int64 }
+type tally struct{ created, updated, unchanged, rejected int64 }
 
 // WriteImport brings the next rows of a list, at most limit numbers of them, into
 // the devices, together with the counts. more says that there are further rows.
 // The rules are PutDevices', but that a disabled device stays so unless the import
-// enables, and that a row which changes nothing writes nothing.
+// enables, that a row which changes nothing writes nothing, and that one whose
+// address does not go with its device is rejected.
 //
 // An error that is neither ErrStale nor Unavailable is about one of the rows: the
 // same call with a limit of 1 finds it, and RejectRow takes it out.
@@ -33,8 +31,8 @@ func (db *DB) WriteImport(ctx context.Context, w *ImportWork, limit int64) (more
 				return err
 			}
 			return w.step(ctx, tx, `write_to = @to, created = created + @created, updated = updated + @updated,
-				unchanged = unchanged + @unchanged`,
-				map[string]any{"to": to, "created": t.created, "updated": t.updated, "unchanged": t.unchanged})
+				unchanged = unchanged + @unchanged, rejected = rejected + @rejected`,
+				map[string]any{"to": to, "created": t.created, "updated": t.updated, "unchanged": t.unchanged, "rejected": t.rejected})
 		})
 		lock = "SELECT pg_advisory_xact_lock($1)"
 		switch pgCode(err) {
@@ -44,7 +42,7 @@ func (db *DB) WriteImport(ctx context.Context, w *ImportWork, limit int64) (more
 		break
 	}
 	if err == nil {
-		w.WriteTo, w.AllNew = to, t.updated+t.unchanged == 0
+		w.WriteTo, w.AllNew = to, t.updated+t.unchanged+t.rejected == 0
 	}
 	return err == nil && to < w.ReadTo, err
 }
@@ -58,6 +56,8 @@ const stored = `(EXISTS (SELECT 1 FROM device d WHERE d.token_hash = r.token_has
 
 // same says that a row changes nothing of the device d that holds its token.
 const same = `d.platform = r.platform
+	AND (r.vendor IS NULL OR d.kind = r.vendor AND d.environment IS NOT DISTINCT FROM r.environment
+		AND d.p256dh IS NOT DISTINCT FROM r.p256dh AND d.auth IS NOT DISTINCT FROM r.auth)
 	AND (r.person IS NULL OR d.person IS NOT DISTINCT FROM nullif(r.person, ''))
 	AND (r.tags IS NULL OR d.tags = string_to_array(r.tags, '|'))
 	AND (r.consent IS NULL OR d.consent = r.consent)
@@ -79,14 +79,13 @@ func writeRows(ctx context.Context, tx pgx.Tx, w ImportWork, from, to int64) (t 
 	if t.created, err = newRows(ctx, tx, w, args); err != nil {
 		return t, err
 	}
-	if w.DryRun {
-		t.updated = int64(len(changes))
-		return t, nil
+	created, rejects, err := mergeRows(ctx, tx, changes, w)
+	if err != nil {
+		return t, err
 	}
-	created, err := mergeRows(ctx, tx, changes, w)
-	t.created += created
-	t.updated = int64(len(changes)) - created
-	return t, err
+	t.created, t.rejected = t.created+created, int64(len(rejects))
+	t.updated = int64(len(changes)) - created - t.rejected
+	return t, rejectRows(ctx, tx, w, rejects)
 }
 
 // allNew adds the devices of a part without asking whether they are there: the
@@ -103,48 +102,12 @@ func allNew(ctx context.Context, tx pgx.Tx, args pgx.StrictNamedArgs) (n int64, 
 
 // insertRows adds devices; the condition of its rows follows.
 const insertRows = `
-	INSERT INTO device (token, token_hash, platform, person, tags, consent, installation, registered_at)
-	SELECT r.token, r.token_hash, r.platform, nullif(r.person, ''), coalesce(string_to_array(r.tags, '|'), '{}'),
-		coalesce(r.consent, true), r.installation, clock_timestamp()
+	INSERT INTO device (token, token_hash, kind, environment, p256dh, auth, platform, person, tags, consent, installation,
+		registered_at)
+	SELECT r.token, r.token_hash, coalesce(r.vendor, 'http'), r.environment, r.p256dh, r.auth, r.platform,
+		nullif(r.person, ''), coalesce(string_to_array(r.tags, '|'), '{}'), coalesce(r.consent, true), r.installation,
+		clock_timestamp()
 	FROM import_row r WHERE `
-
-// changedRows gives the rows whose device is there and changes, and how many change
-// nothing.
-func changedRows(ctx context.Context, tx pgx.Tx, w ImportWork, args pgx.StrictNamedArgs) (changes []DeviceInput, unchanged int64, err error) {
-	args = maps.Clone(args)
-	args["enable"] = w.Enable
-	rows, err := tx.Query(ctx, `
-		SELECT r.token, r.platform, r.person, r.tags, r.consent, r.installation, coalesce(`+same+`, false)
-		FROM import_row r LEFT JOIN device d ON d.token_hash = r.token_hash
-		WHERE `+part+` AND (d.id IS NOT NULL OR r.installation IS NOT NULL AND EXISTS (
-			SELECT 1 FROM device i WHERE i.installation = r.installation))
-		ORDER BY r.row_no`, args)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var d DeviceInput
-		var tags *string
-		var same bool
-		if err := rows.Scan(&d.Token, &d.Platform, &d.User, &tags, &d.Consent, &d.Installation, &same); err != nil {
-			return nil, 0, err
-		}
-		if same {
-			unchanged++
-			continue
-		}
-		if tags != nil {
-			list := []string{}
-			if *tags != "" {
-				list = strings.Split(*tags, "|")
-			}
-			d.Tags = &list
-		}
-		changes = append(changes, d)
-	}
-	return changes, unchanged, rows.Err()
-}
 
 // newRows adds the devices that are not there yet and says how many; a dry run
 // counts them.
@@ -155,52 +118,4 @@ func newRows(ctx context.Context, tx pgx.Tx, w ImportWork, args pgx.StrictNamedA
 	}
 	tag, err := tx.Exec(ctx, insertRows+part+" AND NOT "+stored+" ORDER BY r.row_no", args)
 	return tag.RowsAffected(), err
-}
-
-// mergeRows lays rows over the devices that they name, as PutDevices does, and says
-// how many became new ones, since theirs went away meanwhile.
-func mergeRows(ctx context.Context, tx pgx.Tx, changes []DeviceInput, w ImportWork) (created int64, err error) {
-	if len(changes) == 0 {
-		return 0, nil
-	}
-	list, err := lockDevices(ctx, tx, changes)
-	if err != nil {
-		return 0, err
-	}
-	set := newDeviceSet(list)
-	for _, d := range changes {
-		set.put(d)
-	}
-	old, fresh := set.split()
-	for _, d := range old {
-		d.keep = d.disabled && !w.Enable
-	}
-	_, err = writeDevices(ctx, tx, old, fresh, w.actor())
-	return int64(len(fresh)), err
-}
-
-// RejectRow takes the next row of a list out, which the database refused with err,
-// and goes on behind it.
-func (db *DB) RejectRow(ctx context.Context, w *ImportWork, cause error) (err error) {
-	defer wrap(&err, "RejectRow(%d, %d)", w.ID, w.WriteTo+1)
-	row := w.WriteTo + 1
-	err = db.tx(ctx, func(ctx context.Context, tx pgx.Tx) error {
-		tag, err := tx.Exec(ctx, `
-			UPDATE import_row SET over = true, bad = true WHERE import_id = $1 AND row_no = $2 AND NOT over`, w.ID, row)
-		if err != nil {
-			return err
-		}
-		if n := tag.RowsAffected(); n != 1 {
-			return errors.New("there is no such row to reject")
-		}
-		r := ImportRow{Number: row, Reject: &ImportReject{Reason: ReasonRefused, Message: "the database refused the row: " + cause.Error()}}
-		if err := addRejects(ctx, tx, w.ID, []ImportRow{r}); err != nil {
-			return err
-		}
-		return w.step(ctx, tx, "write_to = @to, rejected = rejected + 1", map[string]any{"to": row})
-	})
-	if err == nil {
-		w.WriteTo = row
-	}
-	return err
 }

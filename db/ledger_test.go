@@ -47,7 +47,7 @@ func feed(t testing.TB, db *DB, notice int64, size int) (Term, []Ring) {
 	term := must(db.Lead(t.Context(), "feeder", time.Minute))(t)
 	ok(t, db.StartNotice(t.Context(), term, notice))
 	ok(t, db.CutRanges(t.Context(), term, notice, size, 100))
-	rings := must(db.Unrung(t.Context(), 1000))(t)
+	rings := must(db.Unrung(t.Context(), 100, 1000))(t)
 	ok(t, db.MarkRung(t.Context(), term, rings))
 	return term, rings
 }

@@ -43,9 +43,10 @@ func (db *DB) Progress(ctx context.Context, id int64) (p Progress, err error) {
 			return err
 		}
 		if err := tx.QueryRow(ctx, `
-			SELECT now(), (SELECT wake_at FROM delivery WHERE notice_id = $1 AND wake_at IS NOT NULL
-				AND status = 'pending' -- for a retry under way it is the end of its lease
-				ORDER BY wake_at LIMIT 1)`,
+			SELECT now(), (SELECT min(w.wake_at) FROM notice_counter l CROSS JOIN LATERAL (
+				SELECT wake_at FROM delivery d WHERE d.notice_id = $1 AND d.scope = l.scope AND d.wake_at IS NOT NULL
+					AND d.status = 'pending' -- for a retry under way it is the end of its lease
+				ORDER BY wake_at LIMIT 1) w WHERE l.notice_id = $1 AND l.shard = 0)`,
 			id).Scan(&p.Now, &p.NextDue); err != nil {
 			return err
 		}

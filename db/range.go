@@ -16,8 +16,9 @@ const matches = `v.consent AND v.disabled_at IS NULL AND v.erased_at IS NULL
 // cannot hold the feeder up.
 const cutWindow = 200_000
 
-// CutRanges cuts the next slices of notice's audience: up to count ranges of
-// size matching devices each, from the point that was reached, which it saves.
+// CutRanges cuts the next slices of notice's audience: up to size × count matching
+// devices, from the point that was reached, which it saves, into ranges of at most
+// size devices of one scope.
 func (db *DB) CutRanges(ctx context.Context, t Term, notice int64, size, count int) (err error) {
 	defer wrap(&err, "CutRanges(%d)", notice)
 	return db.exec(ctx, `
@@ -25,23 +26,33 @@ func (db *DB) CutRanges(ctx context.Context, t Term, notice int64, size, count i
 			SELECT id, platforms, tags, audience_max, cut_to, next_seq, least(audience_max, cut_to + @window::bigint) AS upper
 			FROM notice WHERE id = @notice AND state = 'sending' AND cut_at IS NULL AND `+leads+`
 		), ids AS MATERIALIZED (
-			SELECT v.id, (row_number() OVER (ORDER BY v.id) - 1) / @size::int AS part
-			FROM n, LATERAL (SELECT v.id FROM device v WHERE v.id > n.cut_to AND v.id <= n.upper AND `+matches+`
+			SELECT v.id, v.scope, (row_number() OVER (PARTITION BY v.scope ORDER BY v.id) - 1) / @size::int AS part
+			FROM n, LATERAL (SELECT v.id, v.scope FROM device v WHERE v.id > n.cut_to AND v.id <= n.upper AND `+matches+`
 				ORDER BY v.id LIMIT @size::int * @count::int) v
+		), parts AS MATERIALIZED (
+			SELECT scope, min(id) AS first, max(id) AS last, count(*) AS devices,
+				row_number() OVER (ORDER BY part, min(id)) - 1 AS place
+			FROM ids GROUP BY scope, part
+		), met AS (
+			INSERT INTO vendor (scope) SELECT DISTINCT scope FROM parts ORDER BY scope ON CONFLICT DO NOTHING
+		), counters AS (
+			INSERT INTO notice_counter (notice_id, scope, shard)
+			SELECT @notice, scope, shard FROM (SELECT DISTINCT scope FROM parts) s, generate_series(0, @shards - 1) shard
+			ORDER BY scope, shard ON CONFLICT DO NOTHING
 		), cut AS (
-			INSERT INTO notice_range (notice_id, seq, first_id, last_id)
-			SELECT @notice, (SELECT next_seq FROM n) + part, min(id), max(id) FROM ids GROUP BY part
+			INSERT INTO notice_range (notice_id, seq, scope, first_id, last_id, devices)
+			SELECT @notice, (SELECT next_seq FROM n) + place, scope, first, last, devices FROM parts
 			ON CONFLICT DO NOTHING
 		), reached AS (
 			SELECT n.id, n.cut_to AS was, n.audience_max,
-				(SELECT count(DISTINCT part) FROM ids) AS parts,
+				(SELECT count(*) FROM parts) AS parts,
 				CASE WHEN (SELECT count(*) FROM ids) < @size::int * @count::int THEN n.upper ELSE (SELECT max(id) FROM ids) END AS cut_to
 			FROM n
 		)
 		UPDATE notice SET cut_to = r.cut_to, next_seq = next_seq + r.parts,
 			cut_at = CASE WHEN r.cut_to >= r.audience_max THEN now() END
 		FROM reached r WHERE notice.id = r.id AND notice.cut_to = r.was`,
-		pgx.StrictNamedArgs{"term": t, "notice": notice, "size": size, "count": count, "window": cutWindow})
+		pgx.StrictNamedArgs{"term": t, "notice": notice, "size": size, "count": count, "window": cutWindow, "shards": shards})
 }
 
 // Ring names the asynq task of a range.
@@ -51,18 +62,27 @@ type Ring struct {
 	Ring     int64
 }
 
-// Unrung lists ranges whose task has to be enqueued, a few of each notice first.
-func (db *DB) Unrung(ctx context.Context, limit int) (_ []Ring, err error) {
+// lanesOf are the scopes that there are devices of notice n in, as far as it is cut;
+// each with its vendor's row x.
+const lanesOf = `notice_counter l LEFT JOIN vendor x ON x.scope = l.scope`
+
+// Unrung lists ranges whose task has to be enqueued, a few of each notice and scope
+// first. Of one notice and scope no more are given than leave ahead ranges rung and
+// not done, and none where the vendor is not called.
+func (db *DB) Unrung(ctx context.Context, ahead, limit int) (_ []Ring, err error) {
 	defer wrap(&err, "Unrung")
 	ctx, cancel := db.bound(ctx)
 	defer cancel()
 	rows, err := db.pool.Query(ctx, `
 		SELECT r.notice_id, r.seq, r.ring
-		FROM notice n CROSS JOIN LATERAL (
+		FROM notice n JOIN `+lanesOf+` ON l.notice_id = n.id AND l.shard = 0 CROSS JOIN LATERAL (
 			SELECT notice_id, seq, ring, row_number() OVER (ORDER BY seq) AS place FROM notice_range
-			WHERE notice_id = n.id AND done_at IS NULL AND rung_at IS NULL) r
-		WHERE n.settled_at IS NULL AND n.state = 'sending'
-		ORDER BY r.place, r.notice_id LIMIT $1`, limit)
+			WHERE notice_id = n.id AND scope = l.scope AND done_at IS NULL AND rung_at IS NULL
+			ORDER BY seq
+			LIMIT greatest(0, $1 - (SELECT count(*) FROM notice_range o
+				WHERE o.notice_id = n.id AND o.scope = l.scope AND o.done_at IS NULL AND o.rung_at IS NOT NULL))) r
+		WHERE n.settled_at IS NULL AND n.state = 'sending' AND coalesce(x.state, 'ok') = 'ok'
+		ORDER BY r.place, r.notice_id, l.scope LIMIT $2`, ahead, limit)
 	if err != nil {
 		return nil, db.noticed(err)
 	}
@@ -104,6 +124,7 @@ func (db *DB) RingStale(ctx context.Context, t Term, quiet time.Duration, all bo
 // RangeWork is what a range task needs to know.
 type RangeWork struct {
 	Notice  Notice
+	Scope   string
 	FirstID int64
 	LastID  int64
 }
@@ -119,14 +140,14 @@ func (db *DB) TakeRange(ctx context.Context, r Ring, shard int) (w RangeWork, er
 			UPDATE notice_range SET touched_at = now(), filled_at = coalesce(filled_at, now())
 			WHERE notice_id = $1 AND seq = $2 AND ring = $3 AND done_at IS NULL
 				AND EXISTS (SELECT 1 FROM notice WHERE id = $1 AND state = 'sending')
-			RETURNING first_id, last_id`, r.NoticeID, r.Seq, r.Ring).Scan(&w.FirstID, &w.LastID)
+			RETURNING scope, first_id, last_id`, r.NoticeID, r.Seq, r.Ring).Scan(&w.Scope, &w.FirstID, &w.LastID)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return ErrStale
 		}
 		if err != nil {
 			return err
 		}
-		if err := fill(ctx, tx, r.NoticeID, w.FirstID, w.LastID, shard); err != nil {
+		if err := fill(ctx, tx, r.NoticeID, w.Scope, w.FirstID, w.LastID, shard); err != nil {
 			return err
 		}
 		row, err := noticeRow(ctx, tx, r.NoticeID)
@@ -136,21 +157,29 @@ func (db *DB) TakeRange(ctx context.Context, r Ring, shard int) (w RangeWork, er
 	return w, err
 }
 
-// fill creates the deliveries of one range.
-func fill(ctx context.Context, q querier, notice, first, last int64, shard int) error {
+// fill creates the deliveries of one range. Who has left its scope since it was cut
+// may be in no other range: those are due at once where they are now.
+func fill(ctx context.Context, q querier, notice int64, scope string, first, last int64, shard int) error {
 	_, err := q.Exec(ctx, `
 		WITH made AS (
-			INSERT INTO delivery (notice_id, device_id, status)
-			SELECT n.id, v.id, 'pending' FROM notice n, device v
+			INSERT INTO delivery (notice_id, device_id, scope, status, wake_at)
+			SELECT n.id, v.id, v.scope, 'pending', CASE WHEN v.scope <> @scope THEN now() END FROM notice n, device v
 			WHERE n.id = @notice AND v.id BETWEEN @first AND @last AND v.id <= n.audience_max AND `+matches+`
+				AND (v.scope = @scope OR EXISTS (SELECT FROM device_move m WHERE m.device_id = v.id))
 			ORDER BY v.id
 			ON CONFLICT DO NOTHING
-			RETURNING 1
+			RETURNING scope
+		), elsewhere AS (
+			INSERT INTO notice_counter AS c (notice_id, scope, shard, total, pending)
+			SELECT @notice, m.scope, g, CASE g WHEN @shard THEN m.n ELSE 0 END, CASE g WHEN @shard THEN m.n ELSE 0 END
+			FROM (SELECT scope, count(*) AS n FROM made WHERE scope <> @scope GROUP BY scope) m,
+				generate_series(0, @shards - 1) g ORDER BY m.scope, g
+			ON CONFLICT (notice_id, scope, shard) DO UPDATE SET total = c.total + excluded.total, pending = c.pending + excluded.pending
 		)
 		UPDATE notice_counter c SET total = c.total + m.n, pending = c.pending + m.n
-		FROM (SELECT count(*) AS n FROM made) m
-		WHERE c.notice_id = @notice AND c.shard = @shard AND m.n > 0`,
-		pgx.StrictNamedArgs{"notice": notice, "first": first, "last": last, "shard": shard % shards})
+		FROM (SELECT count(*) AS n FROM made WHERE scope = @scope) m
+		WHERE c.notice_id = @notice AND c.scope = @scope AND c.shard = @shard AND m.n > 0`,
+		pgx.StrictNamedArgs{"notice": notice, "scope": scope, "first": first, "last": last, "shard": shard % shards, "shards": shards})
 	return err
 }
 
@@ -172,7 +201,7 @@ func (db *DB) EndRange(ctx context.Context, r Ring) (done bool, err error) {
 		UPDATE notice_range r SET done_at = now()
 		WHERE notice_id = $1 AND seq = $2 AND done_at IS NULL AND filled_at IS NOT NULL AND NOT EXISTS (
 			SELECT 1 FROM delivery d WHERE d.notice_id = $1 AND d.device_id BETWEEN r.first_id AND r.last_id
-				AND d.wake_at IS NULL AND d.status IN ('pending', 'sending'))`, r.NoticeID, r.Seq)
+				AND d.scope = r.scope AND d.wake_at IS NULL AND d.status IN ('pending', 'sending'))`, r.NoticeID, r.Seq)
 	return err == nil && tag.RowsAffected() == 1, db.noticed(err)
 }
 

@@ -44,7 +44,7 @@ func TestOldRingOfARangeIsStale(t *testing.T) {
 	if _, err := s.db.TakeRange(t.Context(), old, 0); !errors.Is(err, ErrStale) {
 		t.Fatalf("the old ring: %v", err)
 	}
-	fresh := must(s.db.Unrung(t.Context(), 10))(t)
+	fresh := must(s.db.Unrung(t.Context(), 100, 10))(t)
 	if len(fresh) != 1 || fresh[0].Ring != old.Ring+1 {
 		t.Fatalf("unrung: %+v", fresh)
 	}
@@ -147,7 +147,7 @@ func race(s *scene, want Want) *claimed {
 
 func TestG4TwoClaimersNeverShareADelivery(t *testing.T) {
 	s := newScene(t, 2000)
-	race(s, Want{Notice: s.id, Last: 2000, Limit: 37}).wantEachOnce(t, 2000)
+	race(s, Want{Scope: "http", Notice: s.id, Last: 2000, Limit: 37}).wantEachOnce(t, 2000)
 	s.want("all claimed", Counts{Sending: 2000})
 	if c := s.counts(); c.Attempts != 2000 {
 		t.Fatalf("%d attempts counted before the calls, want 2000", c.Attempts)
@@ -158,7 +158,7 @@ func TestG4TwoClaimersOfRetriesNeverShareADelivery(t *testing.T) {
 	s := newScene(t, 600)
 	s.record(OutcomeTransient, s.claim(600)...)
 	s.dueNow()
-	race(s, Want{Notice: s.id, Due: true, Limit: 23}).wantEachOnce(t, 600)
+	race(s, Want{Scope: "http", Notice: s.id, Due: true, Limit: 23}).wantEachOnce(t, 600)
 	s.want("all claimed", Counts{Sending: 600})
 }
 

@@ -18,6 +18,7 @@ type Result struct {
 	HTTP      int           // status; 0 where nobody answered
 	Doubt     bool          // written, and nobody answered
 	Disable   bool          // the address is gone: disable the device unless it was registered again since
+	DeadSince time.Time     // it is gone since then; zero: since the claim
 	Reason    string
 	Code      string
 	Message   string
@@ -54,26 +55,30 @@ func recordArgs(results []Result, shard int) pgx.StrictNamedArgs {
 	var (
 		notice, device    = make([]int64, n), make([]int64, n)
 		fence, http       = make([]int32, n), make([]int32, n)
-		started, claimed  = make([]time.Time, n), make([]time.Time, n)
+		started           = make([]time.Time, n)
 		took, delay       = make([]int64, n), make([]int64, n)
 		outcome, status   = make([]string, n), make([]string, n)
 		charged, doubt    = make([]bool, n), make([]bool, n)
 		disable           = make([]bool, n)
+		dead              = make([]time.Time, n)
 		reason, code      = make([]string, n), make([]string, n)
 		message, vendorID = make([]string, n), make([]string, n)
 	)
 	for i, r := range results {
+		if dead[i] = r.Claim.ClaimedAt; !r.DeadSince.IsZero() && r.DeadSince.Before(dead[i]) {
+			dead[i] = r.DeadSince
+		}
 		notice[i], device[i], fence[i] = r.Claim.NoticeID, r.Claim.DeviceID, int32(r.Claim.Fence)
-		started[i], claimed[i] = r.StartedAt, r.Claim.ClaimedAt
+		started[i] = r.StartedAt
 		took[i], delay[i] = r.Took.Milliseconds(), r.Delay.Microseconds()
 		outcome[i], status[i], http[i] = r.Outcome, r.Move.Status, int32(r.HTTP)
 		charged[i], doubt[i], disable[i] = r.Move.Charged, r.Doubt, r.Disable
 		reason[i], code[i], message[i], vendorID[i] = r.Reason, r.Code, r.Message, r.MessageID
 	}
 	return pgx.StrictNamedArgs{
-		"notice": notice, "device": device, "fence": fence, "http": http, "started": started, "claimed": claimed,
+		"notice": notice, "device": device, "fence": fence, "http": http, "started": started,
 		"took": took, "delay": delay, "outcome": outcome, "status": status, "charged": charged, "doubt": doubt,
-		"disable": disable, "reason": reason, "code": code, "message": message, "vendor_id": vendorID,
+		"disable": disable, "dead": dead, "reason": reason, "code": code, "message": message, "vendor_id": vendorID,
 		"shard": shard % shards,
 	}
 }
@@ -125,11 +130,11 @@ const (
 const recordHead = `
 	WITH r AS MATERIALIZED (
 		SELECT * FROM unnest(@notice::bigint[], @device::bigint[], @fence::int[], @http::int[], @started::timestamptz[],
-			@claimed::timestamptz[], @took::bigint[], @delay::bigint[], @outcome::text[], @status::text[],
-			@charged::boolean[], @doubt::boolean[], @disable::boolean[], @reason::text[], @code::text[],
+			@took::bigint[], @delay::bigint[], @outcome::text[], @status::text[],
+			@charged::boolean[], @doubt::boolean[], @disable::boolean[], @dead::timestamptz[], @reason::text[], @code::text[],
 			@message::text[], @vendor_id::text[])
-			AS r (notice_id, device_id, fence, http, started_at, claimed_at, took, delay, outcome, status,
-				charged, doubt, disable, reason, code, message, message_id)
+			AS r (notice_id, device_id, fence, http, started_at, took, delay, outcome, status,
+				charged, doubt, disable, dead_at, reason, code, message, message_id)
 	), moved AS (
 		UPDATE delivery d SET
 			status = r.status,
@@ -145,10 +150,10 @@ const recordHead = `
 			updated_at = now()
 		FROM r
 		WHERE d.notice_id = r.notice_id AND d.device_id = r.device_id AND d.fence = r.fence AND d.status = 'sending'
-		RETURNING d.notice_id, d.device_id, d.fence, d.generation, d.status, d.reason, d.code, d.message, d.charged AS charged_now,
+		RETURNING d.notice_id, d.device_id, d.scope, d.fence, d.generation, d.status, d.reason, d.code, d.message, d.charged AS charged_now,
 			-- the second call that may have arrived; a third adds nothing to the count
 			d.doubts - r.doubt::int = 1 AND (r.doubt OR r.status = 'sent') AS newly_twice,
-			r.http, r.started_at, r.claimed_at, r.took, r.outcome, r.charged, r.doubt, r.disable, r.message_id
+			r.http, r.started_at, r.dead_at, r.took, r.outcome, r.charged, r.doubt, r.disable, r.message_id
 	), tried AS (
 		INSERT INTO attempt (notice_id, device_id, fence, generation, started_at, took_ms, http, outcome, charged, doubt,
 			reason, code, message, message_id)
@@ -158,12 +163,12 @@ const recordHead = `
 		UPDATE notice_counter c SET
 			sending = c.sending - m.n, sent = c.sent + m.sent, failed = c.failed + m.failed, unknown = c.unknown + m.unknown,
 			pending = c.pending + m.pending, retrying = c.retrying + m.retrying, twice = c.twice + m.twice
-		FROM (SELECT notice_id, count(*) AS n, count(*) FILTER (WHERE newly_twice) AS twice, count(*) FILTER (WHERE status = 'sent') AS sent,
+		FROM (SELECT notice_id, scope, count(*) AS n, count(*) FILTER (WHERE newly_twice) AS twice, count(*) FILTER (WHERE status = 'sent') AS sent,
 				count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE status = 'unknown') AS unknown,
 				count(*) FILTER (WHERE status = 'pending' AND charged_now = 0) AS pending,
 				count(*) FILTER (WHERE status = 'pending' AND charged_now > 0) AS retrying
-			FROM moved GROUP BY notice_id) m
-		WHERE c.notice_id = m.notice_id AND c.shard = @shard
+			FROM moved GROUP BY notice_id, scope) m
+		WHERE c.notice_id = m.notice_id AND c.scope = m.scope AND c.shard = @shard
 `
 
 const recordTail = `
@@ -184,8 +189,8 @@ const recordEnds = `
 		UPDATE device v SET disabled_at = now(), disabled_reason = 'token_expired', updated_at = now()
 		FROM moved m
 		WHERE m.disable AND v.id = m.device_id AND v.disabled_at IS NULL AND v.erased_at IS NULL
-			AND v.registered_at <= m.claimed_at
-			AND NOT (SELECT keep_devices FROM vendor WHERE kind = v.kind)
+			AND v.registered_at <= m.dead_at
+			AND NOT coalesce((SELECT keep_devices FROM vendor WHERE scope = m.scope), false)
 		RETURNING v.id, m.notice_id
 	), told AS (
 		INSERT INTO device_event (device_id, what, detail, by)

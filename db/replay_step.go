@@ -131,10 +131,11 @@ const stepReplaySQL = `
 			key_no = d.key_no + CASE WHEN d.definite THEN 1 ELSE 0 END, updated_at = now()
 		FROM picked p
 		WHERE p.refusal IS NULL AND d.notice_id = p.notice_id AND d.device_id = p.device_id AND d.status = 'failed'
-		RETURNING p.was
+		RETURNING p.was, d.scope
 	), counted AS (
 		UPDATE notice_counter c SET failed = c.failed - m.n, pending = c.pending + m.n
-		FROM (SELECT count(*) AS n FROM moved) m WHERE c.notice_id = @notice AND c.shard = 0 AND m.n > 0
+		FROM (SELECT scope, count(*) AS n FROM moved GROUP BY scope) m
+		WHERE c.notice_id = @notice AND c.scope = m.scope AND c.shard = 0
 	), reasons AS (
 		INSERT INTO notice_reason AS t (notice_id, shard, status, reason, n)
 		SELECT @notice, 0, 'failed', was, -count(*) FROM moved GROUP BY was

@@ -31,8 +31,9 @@ func stalled(ctx context.Context, q querier) ([]Stalled, error) {
 				WHEN n.state = 'accepted' THEN n.accepted_at
 				WHEN n.cut_at IS NULL OR o.open THEN greatest(n.started_at, n.state_at, o.touched, l.moved)
 				WHEN (SELECT sum(sending) FROM notice_counter WHERE notice_id = n.id) = 0
-					THEN (SELECT wake_at FROM delivery d WHERE d.notice_id = n.id AND d.wake_at <= now() AND d.status = 'pending'
-						ORDER BY wake_at LIMIT 1)
+					THEN (SELECT min(w.wake_at) FROM notice_counter l CROSS JOIN LATERAL (
+						SELECT wake_at FROM delivery d WHERE d.notice_id = n.id AND d.scope = l.scope AND d.wake_at <= now() AND d.status = 'pending'
+						ORDER BY wake_at LIMIT 1) w WHERE l.notice_id = n.id AND l.shard = 0)
 				END AS since
 			FROM (SELECT count(*) > 0 AS open, max(touched_at) AS touched
 				FROM notice_range WHERE notice_id = n.id AND done_at IS NULL) o

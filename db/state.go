@@ -8,6 +8,7 @@ const (
 	OutcomeWait      = "wait"
 	OutcomePermanent = "permanent"
 	OutcomeDead      = "dead"
+	OutcomeUnfit     = "unfit"
 	OutcomeSettings  = "settings"
 	OutcomeSuspect   = "suspect"
 	OutcomeLost      = "lost"
@@ -31,7 +32,7 @@ func Next(outcome string, doubt, hold, exhausted bool) Move {
 	switch outcome {
 	case OutcomeSent:
 		return Move{Status: "sent"}
-	case OutcomePermanent, OutcomeDead, OutcomeSuspect:
+	case OutcomePermanent, OutcomeDead, OutcomeSuspect, OutcomeUnfit:
 		return Move{Status: "failed"}
 	case OutcomeWait, OutcomeSettings:
 		return Move{Status: "pending"}
@@ -52,9 +53,9 @@ func Next(outcome string, doubt, hold, exhausted bool) Move {
 // holds the same. Sent has none; pending and sending may have none yet.
 var Reasons = map[string][]string{
 	"sent":    {},
-	"failed":  {"token_expired", "rejected", "vendor_error", "timeout", "unreachable", "expired", "outcome_unknown"},
+	"failed":  {"token_expired", "rejected", "content_refused", "vendor_error", "timeout", "unreachable", "expired", "outcome_unknown"},
 	"skipped": {"no_consent", "device_disabled", "device_erased", "cancelled"},
-	"unknown": {"timeout", "unreachable", "holder_lost"},
+	"unknown": {"vendor_error", "timeout", "unreachable", "holder_lost"},
 	"pending": {"vendor_error", "timeout", "unreachable", "rate_limited", "credentials_refused", "holder_lost"},
 	"sending": {"vendor_error", "timeout", "unreachable", "rate_limited", "credentials_refused", "holder_lost"},
 }

@@ -51,8 +51,8 @@ func (db *DB) Status(ctx context.Context) (s Status, err error) {
 				(SELECT count(*) FROM notice WHERE settled_at IS NULL AND state <> 'cancelled'),
 				(SELECT coalesce(sum(c.pending + c.retrying + c.sending), 0)::bigint
 					FROM notice n JOIN notice_counter c ON c.notice_id = n.id WHERE n.settled_at IS NULL),
-				(SELECT min(w.wake_at) FROM notice n CROSS JOIN LATERAL (
-					SELECT wake_at FROM delivery d WHERE d.notice_id = n.id AND d.wake_at <= now() AND d.status = 'pending'
+				(SELECT min(w.wake_at) FROM notice n JOIN notice_counter l ON l.notice_id = n.id AND l.shard = 0 CROSS JOIN LATERAL (
+					SELECT wake_at FROM delivery d WHERE d.notice_id = n.id AND d.scope = l.scope AND d.wake_at <= now() AND d.status = 'pending'
 					ORDER BY wake_at LIMIT 1) w WHERE n.settled_at IS NULL AND n.state = 'sending'),
 				(SELECT min(accepted_at) FROM notice WHERE settled_at IS NULL AND state = 'accepted'), a.notices, a.devices
 			FROM feeder f, (`+aheadSQL+`) a`).Scan(&s.Now, &s.ReadOnly, &s.FeederHolder, &s.FeederLease, &s.QueueOKAt, &s.QueueDownSince, &s.QueueError,

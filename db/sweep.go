@@ -36,13 +36,14 @@ const freeLeasesSQL = `
 			AND (SELECT sum(sending) FROM notice_counter WHERE notice_id = n.id) > 0
 	), over AS (
 		SELECT notice_id, device_id FROM busy b CROSS JOIN LATERAL (
-			SELECT d.notice_id, d.device_id FROM delivery d
-			WHERE d.notice_id = b.id AND d.wake_at <= now() AND d.status = 'sending' AND d.lease_until <= now()
+			SELECT d.notice_id, d.device_id FROM notice_counter l JOIN delivery d
+				ON d.notice_id = b.id AND d.scope = l.scope
+			WHERE l.notice_id = b.id AND l.shard = 0 AND d.wake_at <= now() AND d.status = 'sending' AND d.lease_until <= now()
 			UNION ALL
 			SELECT d.notice_id, d.device_id FROM notice_range r JOIN delivery d
 				ON d.notice_id = r.notice_id AND d.device_id BETWEEN r.first_id AND r.last_id
 			WHERE r.notice_id = b.id AND r.done_at IS NULL
-				AND d.wake_at IS NULL AND d.status = 'sending' AND d.lease_until <= now()
+				AND d.scope = r.scope AND d.wake_at IS NULL AND d.status = 'sending' AND d.lease_until <= now()
 		) x LIMIT @limit
 	), locked AS MATERIALIZED (
 		SELECT d.notice_id, d.device_id FROM over JOIN delivery d USING (notice_id, device_id)
@@ -59,7 +60,7 @@ const freeLeasesSQL = `
 			updated_at = now()
 		FROM locked l
 		WHERE d.notice_id = l.notice_id AND d.device_id = l.device_id AND d.status = 'sending' AND d.lease_until <= now()
-		RETURNING d.notice_id, d.device_id, d.fence, d.generation, d.status, d.reason, d.charged, d.doubts = 2 AS newly_twice
+		RETURNING d.notice_id, d.device_id, d.scope, d.fence, d.generation, d.status, d.reason, d.charged, d.doubts = 2 AS newly_twice
 	), tried AS (
 		INSERT INTO attempt (notice_id, device_id, fence, generation, started_at, took_ms, outcome, charged, doubt, reason)
 		SELECT notice_id, device_id, fence, generation, now() - @lease::interval, extract(milliseconds FROM @lease::interval),
@@ -69,12 +70,12 @@ const freeLeasesSQL = `
 		UPDATE notice_counter c SET
 			sending = c.sending - m.n, unknown = c.unknown + m.unknown, failed = c.failed + m.failed,
 			pending = c.pending + m.pending, retrying = c.retrying + m.retrying, twice = c.twice + m.twice
-		FROM (SELECT notice_id, count(*) AS n, count(*) FILTER (WHERE status = 'unknown') AS unknown,
+		FROM (SELECT notice_id, scope, count(*) AS n, count(*) FILTER (WHERE status = 'unknown') AS unknown,
 				count(*) FILTER (WHERE status = 'failed') AS failed, count(*) FILTER (WHERE newly_twice) AS twice,
 				count(*) FILTER (WHERE status = 'pending' AND charged = 0) AS pending,
 				count(*) FILTER (WHERE status = 'pending' AND charged > 0) AS retrying
-			FROM moved GROUP BY notice_id) m
-		WHERE c.notice_id = m.notice_id AND c.shard = 0
+			FROM moved GROUP BY notice_id, scope) m
+		WHERE c.notice_id = m.notice_id AND c.scope = m.scope AND c.shard = 0
 	), reasons AS (
 		INSERT INTO notice_reason AS t (notice_id, shard, status, reason, n)
 		SELECT notice_id, 0, status, reason, count(*) FROM moved WHERE status <> 'pending' GROUP BY notice_id, status, reason
@@ -93,7 +94,7 @@ func (db *DB) EndQuietRanges(ctx context.Context, t Term, quiet time.Duration) (
 		WHERE n.settled_at IS NULL AND r.notice_id = n.id AND r.done_at IS NULL AND r.filled_at IS NOT NULL
 			AND r.touched_at < now() - @quiet::interval AND NOT EXISTS (
 				SELECT 1 FROM delivery d WHERE d.notice_id = r.notice_id AND d.device_id BETWEEN r.first_id AND r.last_id
-					AND d.wake_at IS NULL AND d.status IN ('pending', 'sending'))
+					AND d.scope = r.scope AND d.wake_at IS NULL AND d.status IN ('pending', 'sending'))
 			AND `+leads, pgx.StrictNamedArgs{"term": t, "quiet": quiet})
 }
 
@@ -112,11 +113,12 @@ func (db *DB) Release(ctx context.Context, claims []Claim, shard int) (err error
 				wake_at = now(), updated_at = now()
 			FROM unnest(@notice::bigint[], @device::bigint[], @fence::int[]) AS x (notice_id, device_id, fence)
 			WHERE d.notice_id = x.notice_id AND d.device_id = x.device_id AND d.fence = x.fence AND d.status = 'sending'
-			RETURNING d.notice_id, d.charged
+			RETURNING d.notice_id, d.scope, d.charged
 		)
 		UPDATE notice_counter c SET sending = c.sending - m.n, attempts = c.attempts - m.n,
 			pending = c.pending + m.pending, retrying = c.retrying + m.n - m.pending
-		FROM (SELECT notice_id, count(*) AS n, count(*) FILTER (WHERE charged = 0) AS pending FROM moved GROUP BY notice_id) m
-		WHERE c.notice_id = m.notice_id AND c.shard = @shard`,
+		FROM (SELECT notice_id, scope, count(*) AS n, count(*) FILTER (WHERE charged = 0) AS pending
+			FROM moved GROUP BY notice_id, scope) m
+		WHERE c.notice_id = m.notice_id AND c.scope = m.scope AND c.shard = @shard`,
 		pgx.StrictNamedArgs{"notice": notice, "device": device, "fence": fence, "shard": shard % shards})
 }

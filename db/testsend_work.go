@@ -14,12 +14,11 @@ type TestClaim struct {
 	DeviceID   int64
 	Fence      int
 	LeaseUntil time.Time
-	Kind       string
-	Platform   string
-	Token      string
-	Title      string
-	Body       string
-	Link       string // "" for none
+	Address
+	Platform string
+	Title    string
+	Body     string
+	Link     string // "" for none
 }
 
 // ClaimTestSend claims at most n calls of a test send, each for lease, and skips
@@ -39,8 +38,8 @@ func (db *DB) ClaimTestSend(ctx context.Context, id int64, n int, lease time.Dur
 			      ORDER BY device_id LIMIT $2 FOR UPDATE SKIP LOCKED) p, test_send t, device d
 			WHERE x.test_send_id = $1 AND x.device_id = p.device_id AND x.status = 'pending'
 				AND t.id = $1 AND d.id = x.device_id AND `+mayTell+`
-			RETURNING x.test_send_id, x.device_id, x.fence, x.lease_until, d.kind, d.platform, d.token,
-				t.title, t.body, coalesce(t.link, '') AS link`, id, n, lease))
+			RETURNING x.test_send_id, x.device_id, x.fence, x.lease_until, d.kind, d.token, coalesce(d.environment, '') AS environment,
+				coalesce(d.p256dh, '') AS p256dh, coalesce(d.auth, '') AS auth, d.platform, t.title, t.body, coalesce(t.link, '') AS link`, id, n, lease))
 		if err != nil {
 			return err
 		}

@@ -68,7 +68,7 @@ const resolveUnknownSQL = `
 			status = CASE WHEN $2 THEN 'pending' ELSE 'sent' END, reason = NULL, code = NULL, message = NULL,
 			wake_at = CASE WHEN $2 THEN now() END, sent_at = CASE WHEN NOT $2 THEN now() END, updated_at = now()
 		WHERE notice_id = $1 AND status = 'unknown' AND ($3::bigint[] IS NULL OR device_id = ANY($3))
-		RETURNING d.charged
+		RETURNING d.scope, d.charged
 	), was AS (
 		SELECT reason, count(*) AS n FROM delivery
 		WHERE notice_id = $1 AND status = 'unknown' AND ($3::bigint[] IS NULL OR device_id = ANY($3)) GROUP BY reason
@@ -77,8 +77,8 @@ const resolveUnknownSQL = `
 			sent = c.sent + CASE WHEN $2 THEN 0 ELSE m.n END,
 			pending = c.pending + CASE WHEN $2 THEN m.pending ELSE 0 END,
 			retrying = c.retrying + CASE WHEN $2 THEN m.n - m.pending ELSE 0 END
-		FROM (SELECT count(*) AS n, count(*) FILTER (WHERE charged = 0) AS pending FROM moved) m
-		WHERE c.notice_id = $1 AND c.shard = 0
+		FROM (SELECT scope, count(*) AS n, count(*) FILTER (WHERE charged = 0) AS pending FROM moved GROUP BY scope) m
+		WHERE c.notice_id = $1 AND c.scope = m.scope AND c.shard = 0
 	), reasons AS (
 		INSERT INTO notice_reason AS t (notice_id, shard, status, reason, n)
 		SELECT $1, 0, 'unknown', reason, -n FROM was

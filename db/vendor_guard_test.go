@@ -97,7 +97,7 @@ func TestProbesTakeTurns(t *testing.T) {
 		t.Fatalf("probed %v, want each of the five before any again", probed)
 	}
 	// Nobody else may call while the breaker is open.
-	_, batches, err := s.db.Exchange(t.Context(), nil, []Want{{Notice: s.id, Due: true, Limit: 10}}, time.Minute, 0)
+	_, batches, err := s.db.Exchange(t.Context(), nil, []Want{{Scope: "http", Notice: s.id, Due: true, Limit: 10}}, time.Minute, 0)
 	if ok(t, err); batches[0].Seen != 0 {
 		t.Fatalf("claimed beside the probes: %+v", batches)
 	}
@@ -134,7 +134,7 @@ func TestBreakerClosesWhereNothingWaits(t *testing.T) {
 func TestPauseWhileProbing(t *testing.T) {
 	s := newScene(t, 3)
 	must(s.db.TripVendor(t.Context(), "http", 1, 0, "503"))(t)
-	if !must(s.db.PauseVendor(t.Context(), "http", "credentials_refused", "401"))(t) {
+	if !must(s.db.PauseVendor(t.Context(), "http", "credentials_refused", "401", ""))(t) {
 		t.Fatal("not paused")
 	}
 	if v := s.vendor(t); v.State != "paused" || v.NextProbeAt != nil || *v.Reason != "credentials_refused" {
@@ -156,7 +156,7 @@ func TestKeepDevicesUntilAnAdminAgrees(t *testing.T) {
 		t.Fatal("kept twice, or not at all")
 	}
 	gone := func() {
-		_, batches, err := db.Exchange(ctx, nil, []Want{{Notice: s.id, Last: 1 << 60, Limit: 1}}, time.Minute, 0)
+		_, batches, err := db.Exchange(ctx, nil, []Want{{Scope: "http", Notice: s.id, Last: 1 << 60, Limit: 1}}, time.Minute, 0)
 		ok(t, err)
 		_, _, err = db.Exchange(ctx, []Result{{Claim: batches[0].Claims[0], StartedAt: time.Now(), Outcome: OutcomeDead,
 			Move: Move{Status: "failed"}, HTTP: 410, Reason: "token_expired", Disable: true}}, nil, time.Minute, 0)
@@ -166,7 +166,7 @@ func TestKeepDevicesUntilAnAdminAgrees(t *testing.T) {
 	if gone(); disabled() != 0 {
 		t.Fatal("a device was disabled")
 	}
-	must(db.PauseVendor(ctx, "http", "refusals", "501 of 1000"))(t)
+	must(db.PauseVendor(ctx, "http", "refusals", "501 of 1000", ""))(t)
 	ok(t, db.AgreeRefusals(ctx, "http", someone))
 	v := s.vendor(t)
 	if v.State != "ok" || v.KeepDevices || v.KeptSince != nil || v.Agreed != s.id {
@@ -185,7 +185,7 @@ func TestKeepDevicesUntilAnAdminAgrees(t *testing.T) {
 func TestAgreementLeavesOtherPausesAlone(t *testing.T) {
 	s := newScene(t, 3)
 	must(s.db.KeepDevices(t.Context(), "http", ""))(t)
-	must(s.db.PauseVendor(t.Context(), "http", "credentials_refused", "401"))(t)
+	must(s.db.PauseVendor(t.Context(), "http", "credentials_refused", "401", ""))(t)
 	ok(t, s.db.AgreeRefusals(t.Context(), "http", someone))
 	if v := s.vendor(t); v.State != "paused" || v.KeepDevices {
 		t.Fatalf("vendor: %+v", v)

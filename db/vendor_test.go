@@ -13,7 +13,9 @@ func TestVendorIsPausedAndResumedOnce(t *testing.T) {
 	db, ctx := s.db, t.Context()
 	wins := make([]bool, 8)
 	errs := make([]error, 8)
-	together(8, func(i int) { wins[i], errs[i] = db.PauseVendor(ctx, "http", "credentials_refused", "401 bad token") })
+	together(8, func(i int) {
+		wins[i], errs[i] = db.PauseVendor(ctx, "http", "credentials_refused", "401 bad token", "")
+	})
 	ok(t, errors.Join(errs...))
 	if n := len(slices.DeleteFunc(wins, func(w bool) bool { return !w })); n != 1 {
 		t.Fatalf("%d say that they paused it", n)
@@ -22,7 +24,7 @@ func TestVendorIsPausedAndResumedOnce(t *testing.T) {
 	if v.State != "paused" || *v.Reason != "credentials_refused" || *v.Detail != "401 bad token" || v.Version != 2 {
 		t.Fatalf("vendor: %+v", v)
 	}
-	if rings := must(db.Unrung(ctx, 10))(t); len(rings) != 0 {
+	if rings := must(db.Unrung(ctx, 100, 10))(t); len(rings) != 0 {
 		t.Fatalf("unrung: %+v", rings)
 	}
 	ok(t, db.ResumeVendor(ctx, "http", someone))
@@ -34,7 +36,7 @@ func TestVendorIsPausedAndResumedOnce(t *testing.T) {
 	if v.State != "ok" || v.Reason != nil || v.Detail != nil || v.Version != 3 {
 		t.Fatalf("vendor: %+v", v)
 	}
-	if rings := must(db.Unrung(ctx, 10))(t); len(rings) != 1 || rings[0].Ring != s.rings[0].Ring+1 {
+	if rings := must(db.Unrung(ctx, 100, 10))(t); len(rings) != 1 || rings[0].Ring != s.rings[0].Ring+1 {
 		t.Fatalf("the open range is not rung anew: %+v", rings)
 	}
 	log := must(db.Audit(ctx, AuditFilter{Object: "vendor:http"}, "", 10))(t).Items
@@ -47,7 +49,7 @@ func TestVendorIsPausedAndResumedOnce(t *testing.T) {
 func TestVendorStaysPausedWithoutItsAuditRow(t *testing.T) {
 	db := newDB(t)
 	exec(t, db, `ALTER TABLE audit ADD CONSTRAINT no CHECK (act NOT LIKE 'vendor.%') NOT VALID`)
-	if paused, err := db.PauseVendor(t.Context(), "http", "backlog", ""); err == nil {
+	if paused, err := db.PauseVendor(t.Context(), "http", "backlog", "", ""); err == nil {
 		t.Fatalf("paused: %v, no error", paused)
 	}
 	if v := must(db.Vendors(t.Context()))(t)[0]; v.State != "ok" {
@@ -88,7 +90,7 @@ func TestRateOfTwoTakersTogetherIsNeverExceeded(t *testing.T) {
 	if len(starts) != 24 || starts[23] > last {
 		t.Fatalf("%d reservations, the last begins after %v, want it within %v", len(starts), starts[len(starts)-1], last)
 	}
-	free := ask[time.Time](t, dbs[0], `SELECT rate_free_at FROM vendor`)
+	free := ask[time.Time](t, dbs[0], `SELECT free_at FROM vendor_rate WHERE name = 'http'`)
 	if got, want := free.Sub(began), 24*slice*time.Second/rate; got < want-time.Millisecond {
 		t.Fatalf("%d calls are reserved within %v, at %v a second they take %v", 24*slice, got, rate, want)
 	}
@@ -96,7 +98,7 @@ func TestRateOfTwoTakersTogetherIsNeverExceeded(t *testing.T) {
 
 func TestRateReservationsFollowOneAnother(t *testing.T) {
 	db := newDB(t)
-	exec(t, db, `UPDATE vendor SET rate_free_at = clock_timestamp() - interval '1 hour'`)
+	exec(t, db, `INSERT INTO vendor_rate (name, free_at) VALUES ('http', clock_timestamp() - interval '1 hour')`)
 	// An idle hour is lost: it gives the first taker no more than its own slice.
 	if wait := must(db.TakeRate(t.Context(), "http", 100, 10))(t); wait > 50*time.Millisecond {
 		t.Fatalf("the first waits %v", wait)

@@ -172,13 +172,13 @@ func why(ctx context.Context, q querier, notice int64, devices []int64) ([]Why, 
 // whyDevicesSQL reads devices with their delivery, or else with the range of the
 // notice that they lie in.
 const whyDevicesSQL = `
-	SELECT v.id, v.platform, v.tags, v.consent, v.disabled_at, v.disabled_reason, v.erased_at, v.created_at, x.state AS vendor_state,
+	SELECT v.id, v.platform, v.tags, v.consent, v.disabled_at, v.disabled_reason, v.erased_at, v.created_at, coalesce(x.state, 'ok') AS vendor_state,
 		d.status, d.reason, d.code, d.message, d.charged, d.wake_at, d.sent_at, d.failed_at, d.updated_at,
 		coalesce(r.last_id >= v.id, false) AS in_range,
 		CASE WHEN r.last_id >= v.id THEN r.filled_at END AS filled_at, CASE WHEN r.last_id >= v.id THEN r.done_at END AS done_at
 	FROM device v
-	JOIN vendor x ON x.kind = v.kind
 	LEFT JOIN delivery d ON d.notice_id = $1 AND d.device_id = v.id
+	LEFT JOIN vendor x ON x.scope = coalesce(d.scope, v.scope)
 	LEFT JOIN LATERAL (SELECT last_id, filled_at, done_at FROM notice_range r
-		WHERE d.status IS NULL AND r.notice_id = $1 AND r.first_id <= v.id ORDER BY r.seq DESC LIMIT 1) r ON true
+		WHERE d.status IS NULL AND r.notice_id = $1 AND r.scope = v.scope AND r.first_id <= v.id ORDER BY r.seq DESC LIMIT 1) r ON true
 	WHERE v.id = ANY ($2)`

@@ -43,7 +43,7 @@ func (s *scene) cut(count int) []Ring {
 	s.term = must(s.db.Lead(s.Context(), "feeder", time.Minute))(s)
 	ok(s, s.db.StartNotice(s.Context(), s.term, s.id))
 	ok(s, s.db.CutRanges(s.Context(), s.term, s.id, 2, count))
-	rings := must(s.db.Unrung(s.Context(), 1000))(s)
+	rings := must(s.db.Unrung(s.Context(), 100, 1000))(s)
 	ok(s, s.db.MarkRung(s.Context(), s.term, rings))
 	return rings
 }

@@ -53,7 +53,7 @@ func (c *calls) begin(claims []db.Claim, text content, asked time.Time) {
 func (c *calls) one(claim db.Claim, text content, last time.Time) {
 	if !time.Now().Before(last) {
 		c.w.release(claim)
-		c.w.exchange.free(c.class, 1)
+		c.w.exchange.free(poolOf(claim.Scope), c.class, 1)
 		c.group.Done()
 		return
 	}
@@ -62,7 +62,7 @@ func (c *calls) one(claim db.Claim, text content, last time.Time) {
 	v := verdict{claim: claim, result: result, started: start, took: time.Since(start),
 		class: c.class, probe: c.probe, task: c.task, recorded: c.group.Done}
 	c.task.called(v)
-	c.w.guard.judge(v)
+	c.w.lanes.of(claim.Scope).guard.judge(v)
 }
 
 // send makes one call. A call that was begun is brought to its end whatever
@@ -75,28 +75,32 @@ func (w *Worker) send(m push.Message) (r push.Result, err error) {
 			err = &push.NoAnswerError{Written: true, Code: "panic", Err: fmt.Errorf("the call panicked: %v", p)}
 		}
 	}()
-	return w.cfg.Vendor.Send(context.Background(), m)
+	v, ok := w.cfg.Vendors.For(m.Kind)
+	if !ok {
+		return notConfigured(m.Kind), nil
+	}
+	return v.Send(context.Background(), m)
+}
+
+func addressOf(a db.Address) push.Address {
+	return push.Address{Kind: push.Kind(a.Kind), Token: a.Token, Environment: a.Environment, P256dh: a.P256dh, Auth: a.Auth}
+}
+
+// codeNotConfigured marks an answer that no vendor gave.
+const codeNotConfigured = "not_configured"
+
+// notConfigured is the answer where a vendor's settings are missing: the scope is
+// paused, and nobody is charged.
+func notConfigured(kind push.Kind) push.Result {
+	return push.Result{Outcome: push.Settings, Reason: push.CredentialsRefused, Code: codeNotConfigured,
+		Message: "the settings of " + string(kind) + " are missing in this process"}
 }
 
 func message(c db.Claim, text content) push.Message {
 	return push.Message{
-		NoticeID: c.NoticeID, DeviceID: c.DeviceID, Key: c.VendorKey(), Kind: push.Kind(c.Kind),
-		Token: c.Token, Platform: c.Platform, Title: text.title, Body: text.body, Link: text.link,
+		NoticeID: c.NoticeID, DeviceID: c.DeviceID, Key: c.VendorKey(), Address: addressOf(c.Address),
+		Platform: c.Platform, Title: text.title, Body: text.body, Link: text.link,
 		ExpiresAt: text.expiresAt, CollapseID: collapseID(c.NoticeID),
-	}
-}
-
-// answered takes an answer that the guard has let through: the other guards look
-// at it, and it goes to the ledger.
-func (w *Worker) answered(v verdict) {
-	free := w.breaker.saw(v) || v.probe
-	keep := w.refusals.saw(v)
-	w.heard.saw(v, time.Now())
-	out := w.settle(v, free)
-	out.Disable = out.Disable && !keep
-	w.exchange.record(entry{result: out, class: v.class, task: v.task, recorded: v.recorded})
-	if v.probe {
-		w.probed(v)
 	}
 }
 
@@ -106,21 +110,24 @@ func (w *Worker) settle(v verdict, free bool) db.Result {
 	r := v.result
 	out := db.Result{
 		Claim: v.claim, StartedAt: v.started, Took: v.took, Outcome: string(r.Outcome), HTTP: r.Status, Doubt: r.Doubt,
-		Disable: r.Outcome == push.Dead, Reason: string(r.Reason), Code: r.Code, Message: r.Message, MessageID: r.MessageID,
+		Disable: r.Outcome == push.Dead, DeadSince: r.DeadSince, Reason: string(r.Reason), Code: r.Code, Message: r.Message, MessageID: r.MessageID,
 	}
-	exhausted := !free && v.claim.Charged+1 >= w.cfg.Schedule.Attempts()
+	if r.Outcome == push.Unfit {
+		out.Reason = string(push.ContentRefused)
+	}
+	exhausted := !free && v.claim.Charged+1 >= w.cfg.scheduleOf(v.claim.Scope).Attempts()
 	out.Move = db.Next(out.Outcome, r.Doubt, w.cfg.Hold, exhausted)
 	out.Move.Charged = out.Move.Charged && !free
 	if out.Move.Status != "pending" {
 		return out
 	}
 	if out.Move.Charged {
-		delay, _ := w.cfg.Schedule.Delay(v.claim.Charged+1, rand.Float64())
+		delay, _ := w.cfg.scheduleOf(v.claim.Scope).Delay(v.claim.Charged+1, rand.Float64())
 		out.Delay = max(delay, r.RetryAfter)
 	} else {
-		out.Delay = w.cfg.Schedule.Wait(v.claim.Charged, r.RetryAfter, rand.Float64())
+		out.Delay = w.cfg.scheduleOf(v.claim.Scope).Wait(v.claim.Charged, r.RetryAfter, rand.Float64())
 	}
-	w.exchange.expectRetries(time.Now().Add(min(out.Delay, time.Minute) + retryExpected))
+	w.exchange.expectRetries(poolOf(v.claim.Scope), time.Now().Add(min(out.Delay, time.Minute)+retryExpected))
 	return out
 }
 

@@ -26,7 +26,7 @@ type exchange struct {
 	lease  time.Duration
 
 	mu      sync.Mutex
-	slots   slots
+	slots   pools
 	results []entry
 	asks    [2][]*ask // by class, in the order they came
 	stopped bool
@@ -38,6 +38,7 @@ type exchange struct {
 type entry struct {
 	result   db.Result
 	class    class
+	pool     string    // whose slot it frees
 	task     *taskSpan // may be nil
 	recorded func()
 }
@@ -45,6 +46,7 @@ type entry struct {
 // ask is somebody who waits for slots and claims.
 type ask struct {
 	class class
+	pool  string    // whose slots it wants
 	want  db.Want   // Limit is how many it can use
 	bare  bool      // slots alone: the claims are made elsewhere
 	task  *taskSpan // may be nil
@@ -62,12 +64,12 @@ type grant struct {
 
 const (
 	recordMax = 256 // results in one transaction
-	asksMax   = 4   // claim statements in one transaction
+	asksMax   = 6   // claim statements in one transaction
 	asksWorth = 32  // claims that are worth a second statement
 )
 
 func newExchange(store *db.DB, log *slog.Logger, tracer trace.Tracer, size int, lease time.Duration) *exchange {
-	return &exchange{db: store, log: log, tracer: tracer, lease: lease, slots: slots{size: size}, wake: make(chan struct{}, 1)}
+	return &exchange{db: store, log: log, tracer: tracer, lease: lease, slots: pools{size: size}, wake: make(chan struct{}, 1)}
 }
 
 func (x *exchange) start() { x.lane.Go(x.run) }
@@ -132,23 +134,24 @@ func (x *exchange) withdraw(a *ask) bool {
 }
 
 // free gives slots back for which there is no result.
-func (x *exchange) free(c class, n int) {
+func (x *exchange) free(pool string, c class, n int) {
 	x.mu.Lock()
-	x.slots.used[c] -= n
+	x.slots.of(pool).used[c] -= n
 	x.mu.Unlock()
 	x.ring()
 }
 
-// expectRetries keeps an eighth of the slots for retries until t, at least.
-func (x *exchange) expectRetries(t time.Time) {
+// expectRetries keeps an eighth of a pool's slots for retries until t, at least.
+func (x *exchange) expectRetries(pool string, t time.Time) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if t.After(x.slots.until) {
-		x.slots.until = t
+	if s := x.slots.of(pool); t.After(s.until) {
+		s.until = t
 	}
 }
 
-func (x *exchange) inUse() int {
+// inUse tells how many slots are taken, and of how many.
+func (x *exchange) inUse() (taken, all int) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	return x.slots.inUse()
@@ -197,33 +200,34 @@ func (x *exchange) sleep() {
 func (x *exchange) next() (t trade, ended bool) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.stopped && x.slots.inUse() == 0 {
+	if taken, _ := x.slots.inUse(); x.stopped && taken == 0 {
 		return t, true
 	}
 	n := min(len(x.results), recordMax)
 	t.entries = append(t.entries, x.results[:n]...)
 	x.results = append(x.results[:0], x.results[n:]...)
-	after := x.slots
+	after := x.slots.copy()
 	for _, e := range t.entries {
-		after.used[e.class]--
+		after.of(e.pool).used[e.class]--
 	}
 	now := time.Now()
 	for _, c := range []class{retry, first} {
-		for len(x.asks[c]) > 0 && len(t.asks) < asksMax {
-			a := x.asks[c][0]
-			n := min(a.want.Limit, after.open(c, now))
-			if n < 1 || len(t.asks) > 0 && c == first && n < min(asksWorth, a.want.Limit) {
-				break
+		waiting := x.asks[c][:0]
+		for _, a := range x.asks[c] {
+			n := min(a.want.Limit, after.of(a.pool).open(c, now))
+			if n < 1 || len(t.asks) == asksMax || len(t.asks) > 0 && c == first && n < min(asksWorth, a.want.Limit) {
+				waiting = append(waiting, a)
+				continue
 			}
-			x.asks[c] = x.asks[c][1:]
-			after.used[c] += n
+			after.of(a.pool).used[c] += n
 			t.asks, t.limits = append(t.asks, a), append(t.limits, n)
 		}
+		x.asks[c] = waiting
 	}
 	// What the asks take is taken now, what the results free is free when they
 	// are committed.
 	for i, a := range t.asks {
-		x.slots.used[a.class] += t.limits[i]
+		x.slots.of(a.pool).used[a.class] += t.limits[i]
 	}
 	return t, false
 }
@@ -270,7 +274,7 @@ func (x *exchange) settle(t trade, batches []db.Batch, asked time.Time) {
 	grants := make([]grant, len(t.asks))
 	x.mu.Lock()
 	for _, e := range t.entries {
-		x.slots.used[e.class]--
+		x.slots.of(e.pool).used[e.class]--
 	}
 	for i, a := range t.asks {
 		grants[i] = grant{slots: t.limits[i], asked: asked}
@@ -278,7 +282,7 @@ func (x *exchange) settle(t trade, batches []db.Batch, asked time.Time) {
 			grants[i].batch, batches = batches[0], batches[1:]
 			grants[i].slots = len(grants[i].batch.Claims)
 		}
-		x.slots.used[a.class] -= t.limits[i] - grants[i].slots
+		x.slots.of(a.pool).used[a.class] -= t.limits[i] - grants[i].slots
 	}
 	x.mu.Unlock()
 	for i, a := range t.asks {
@@ -293,7 +297,7 @@ func (x *exchange) undo(t trade, err error) {
 	x.mu.Lock()
 	x.results = append(t.entries, x.results...)
 	for i, a := range t.asks {
-		x.slots.used[a.class] -= t.limits[i]
+		x.slots.of(a.pool).used[a.class] -= t.limits[i]
 	}
 	x.mu.Unlock()
 	for _, a := range t.asks {
@@ -322,7 +326,7 @@ func (x *exchange) isolate(shard int) error {
 			x.log.Error("a result could not be written and is given up", "notice", e.result.Claim.NoticeID,
 				"device", e.result.Claim.DeviceID, "outcome", e.result.Outcome, "error", err)
 		}
-		x.free(e.class, 1)
+		x.free(e.pool, e.class, 1)
 		e.recorded()
 	}
 	return nil

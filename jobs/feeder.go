@@ -32,16 +32,22 @@ type Feeder struct {
 	wg     sync.WaitGroup
 	term   atomic.Int64 // 0: another has the turn
 	rest   rest         // after trouble with Postgres no lease is freed for a while
-	rung   map[int64]retryMark
+	rung   map[retryLane]retryMark
 	tidied time.Time // expired rows were removed last
 }
 
-// retryMark is when the retries of a notice were rung last.
+// retryLane is a notice in one scope.
+type retryLane struct {
+	notice int64
+	scope  string
+}
+
+// retryMark is when the retries of one were rung last.
 type retryMark struct{ at time.Time }
 
 // NewFeeder makes a feeder. It does nothing until Start.
 func NewFeeder(cfg Config) *Feeder {
-	return &Feeder{cfg: cfg, log: cfg.Log.With("part", "feeder"), bell: newBell(cfg), rung: make(map[int64]retryMark),
+	return &Feeder{cfg: cfg, log: cfg.Log.With("part", "feeder"), bell: newBell(cfg), rung: make(map[retryLane]retryMark),
 		rest: rest{length: cfg.Lease + RecordLimit}}
 }
 

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"time"
@@ -65,7 +64,7 @@ func (g *guard) judge(v verdict) {
 	if why != "" && v.started.After(g.paused) {
 		g.paused = time.Now()
 		g.mu.Unlock()
-		g.pause("credentials_refused", why)
+		g.pause(reasonOf(v.result), why)
 		g.mu.Lock()
 		g.paused = time.Now()
 	}
@@ -93,7 +92,7 @@ func (g *guard) sort(v verdict) (ready []verdict, pause string) {
 		}
 		return g.refuse(v), fmt.Sprintf("%d devices in a row were refused with 403: %s", suspects, r.Message)
 	case r.Outcome == push.Settings:
-		return append(g.refuse(v), v), fmt.Sprintf("the vendor answered %d: %s", r.Status, r.Message)
+		return append(g.refuse(v), v), settingsWords(r)
 	case r.Status == 0: // nobody answered: it says nothing about us
 		return []verdict{v}, ""
 	}
@@ -101,6 +100,21 @@ func (g *guard) sort(v verdict) (ready []verdict, pause string) {
 		g.refused = time.Time{}
 	}
 	return append(g.cleared(v.started), v), ""
+}
+
+// reasonOf says why a vendor is paused for an answer that speaks of our settings.
+func reasonOf(r push.Result) string {
+	if r.Code == codeNotConfigured {
+		return "not_configured"
+	}
+	return "credentials_refused"
+}
+
+func settingsWords(r push.Result) string {
+	if r.Status == 0 {
+		return r.Message
+	}
+	return fmt.Sprintf("the vendor answered %d: %s", r.Status, r.Message)
 }
 
 // refuse takes what is held for refusals of our credentials, v being the last.
@@ -189,19 +203,4 @@ func (g *guard) flush() {
 func refusedOurs(v verdict) verdict {
 	v.result.Outcome, v.result.Reason = push.Settings, push.CredentialsRefused
 	return v
-}
-
-// pauseVendor stops all calls to the vendor, in every process, and tells whether
-// they are stopped.
-func (w *Worker) pauseVendor(reason, detail string) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), w.cfg.CallTimeout)
-	defer cancel()
-	paused, err := w.cfg.DB.PauseVendor(ctx, string(w.cfg.Vendor.Kind()), reason, detail)
-	switch {
-	case err != nil:
-		w.log.Error("the vendor could not be paused", "reason", reason, "error", err)
-	case paused:
-		w.log.Error("the vendor was paused", "reason", reason, "detail", detail)
-	}
-	return err == nil
 }

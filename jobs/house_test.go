@@ -79,8 +79,8 @@ func (h *house) process(change func(*Config)) (w *Worker, f *Feeder, stop func()
 	opts.ContextTimeoutEnabled = true
 	client := redis.NewClient(opts)
 	cfg.Redis = client
-	if cfg.Vendor == nil {
-		cfg.Vendor = h.vendor(cfg.CallTimeout)
+	if cfg.Vendors == nil {
+		cfg.Vendors = FixedTo(h.vendor(cfg.CallTimeout))
 	}
 	w, f = NewWorker(cfg), NewFeeder(cfg)
 	h.no(w.Start())

@@ -20,6 +20,7 @@ type importer struct {
 	db    *db.DB
 	log   *slog.Logger
 	lease time.Duration
+	may   db.EndpointRule // nil: any endpoint
 }
 
 // Sizes of the parts.
@@ -43,7 +44,7 @@ func (p importPayload) String() string { return fmt.Sprintf("import %d ring %d",
 func (w *Worker) importTask(ctx context.Context, p importPayload) (n int, err error) {
 	ctx, cancel := w.workTime(ctx)
 	defer cancel()
-	x := &importer{db: w.cfg.Imports, log: w.log, lease: w.cfg.Lease}
+	x := &importer{db: w.cfg.Imports, log: w.log, lease: w.cfg.Lease, may: w.cfg.CheckEndpoint}
 	return 0, x.run(ctx, p)
 }
 
@@ -144,7 +145,7 @@ func (x *importer) read(ctx context.Context, w *db.ImportWork) error {
 	if err := x.db.DescribeImport(ctx, *w, head.Columns, head.Ignored); err != nil {
 		return err
 	}
-	rows := make([]db.ImportRow, 0, stageRows)
+	rows, checks := make([]db.ImportRow, 0, stageRows), db.NewEndpointChecks(x.may)
 	for {
 		row, err := list.Next()
 		ended := errors.Is(err, io.EOF)
@@ -152,7 +153,11 @@ func (x *importer) read(ctx context.Context, w *db.ImportWork) error {
 			return err
 		}
 		if !ended && row.Number > w.ReadTo {
-			rows = append(rows, importRow(row))
+			r := importRow(row)
+			if err := r.CheckEndpoint(ctx, checks, devicelist.Show); err != nil {
+				return err
+			}
+			rows = append(rows, r)
 		}
 		if len(rows) == stageRows || ended && len(rows) > 0 {
 			if err := x.db.StageImport(ctx, w, rows, rows[len(rows)-1].Number, list.Offset()); err != nil {
@@ -169,6 +174,7 @@ func (x *importer) read(ctx context.Context, w *db.ImportWork) error {
 // importRow makes of a row of the list one for the ledger.
 func importRow(r devicelist.Row) db.ImportRow {
 	row := db.ImportRow{Number: r.Number, Cells: r.Cells, Input: db.DeviceInput{Token: r.Token, Platform: r.Platform,
+		Vendor: r.Vendor, Environment: r.Environment, P256dh: r.P256dh, Auth: r.Auth,
 		User: r.User, Tags: r.Tags, Consent: r.Consent, Installation: r.Installation}}
 	if len(r.Problems) > 0 {
 		p := r.Problems[0]

@@ -11,6 +11,7 @@ import (
 // Sizes of what one round of keeping takes on.
 const (
 	freeAtOnce  = 1000
+	moveAtOnce  = 1000
 	replayBatch = 1000
 	replaySteps = 10
 	closeSteps  = 10
@@ -24,7 +25,7 @@ const (
 // to do, and the next round goes on where this one ended. One that fails keeps none
 // of the others from its turn.
 func (f *Feeder) keep(ctx context.Context, t db.Term) error {
-	steps := []func(context.Context, db.Term) error{f.freeLeases, f.endRanges, f.replays, f.testSends, f.imports, f.cfg.DB.KeepPace, f.closeAndFinish,
+	steps := []func(context.Context, db.Term) error{f.freeLeases, f.followMoves, f.endRanges, f.replays, f.testSends, f.imports, f.cfg.DB.KeepPace, f.closeAndFinish,
 		f.cfg.DB.CleanImports, f.cfg.DB.EstimateAudience, f.tidy}
 	var failed error
 	for _, step := range steps {
@@ -47,6 +48,12 @@ func (f *Feeder) freeLeases(ctx context.Context, t db.Term) error {
 	if err == nil && s != (db.Swept{}) {
 		f.log.Warn("claims of a worker that died were taken back", "waiting_again", s.Freed, "failed", s.Failed, "unknown", s.Unknown)
 	}
+	return err
+}
+
+// followMoves takes what waits for devices that went to another scope there.
+func (f *Feeder) followMoves(ctx context.Context, t db.Term) error {
+	_, err := f.cfg.DB.FollowMoves(ctx, t, moveAtOnce)
 	return err
 }
 

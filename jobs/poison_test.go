@@ -40,7 +40,7 @@ func TestPoisonStaysAlone(t *testing.T) {
 	})
 	h.process(func(c *Config) {
 		c.Schedule = push.Schedule{100 * time.Millisecond}
-		c.Vendor = oddVendor{h.vendor(c.CallTimeout)}
+		c.Vendors = FixedTo(oddVendor{h.vendor(c.CallTimeout)})
 	})
 	n := h.accept("poison")
 	_, c := h.finished(n.ID, time.Minute)
@@ -67,7 +67,7 @@ func TestResultThatIsNeverTakenHoldsNobodyUp(t *testing.T) {
 	h.process(func(c *Config) {
 		c.Lease = 1 * time.Second
 		c.CallTimeout = 500 * time.Millisecond
-		c.Vendor = oddVendor{h.vendor(c.CallTimeout)}
+		c.Vendors = FixedTo(oddVendor{h.vendor(c.CallTimeout)})
 	})
 	n := h.accept("foreign")
 	_, c := h.finished(n.ID, time.Minute)

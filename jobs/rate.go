@@ -6,17 +6,38 @@ import (
 	"time"
 
 	"bongsu/db"
-	"bongsu/jobs/push"
 )
 
 // slice is the longest stretch of a vendor's time that a process reserves at once.
 const slice = 100 * time.Millisecond
 
+// rates are those of a worker, made when they are first asked for.
+type rates struct {
+	db        *db.DB
+	perSecond float64 // 0: no limit
+	mu        sync.Mutex
+	by        map[string]*rate
+}
+
+func (s *rates) of(pool string) *rate {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, ok := s.by[pool]
+	if !ok {
+		if s.by == nil {
+			s.by = make(map[string]*rate)
+		}
+		r = &rate{db: s.db, name: pool, perSecond: s.perSecond}
+		s.by[pool] = r
+	}
+	return r
+}
+
 // rate keeps calls to a vendor below a number per second over all processes, by
 // slices reserved in the ledger.
 type rate struct {
 	db        *db.DB
-	kind      push.Kind
+	name      string
 	perSecond float64 // 0: no limit
 
 	mu    sync.Mutex
@@ -34,7 +55,7 @@ func (r *rate) take(ctx context.Context, want int) (int, error) {
 	defer r.mu.Unlock()
 	if r.left == 0 || time.Now().After(r.until) {
 		n := max(1, int(r.perSecond*slice.Seconds()))
-		wait, err := r.db.TakeRate(ctx, string(r.kind), n, r.perSecond)
+		wait, err := r.db.TakeRate(ctx, r.name, n, r.perSecond)
 		if err != nil {
 			return 0, err
 		}

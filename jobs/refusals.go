@@ -13,12 +13,14 @@ import (
 const (
 	refusalWindow = 1000
 	goneShare     = 0.2
+	guardedLeast  = 50 // first attempts, from which on their share says something
 )
 
 // refusals finds that the vendor refuses so many devices for good that a wrong
 // setting of ours is likelier: above a fifth of 410s no device is disabled, and
 // above the set share of refusals calls are paused, both until an admin has
-// looked. Notices up to the one that an admin agreed to are left alone.
+// looked. Answers that a wrong setting would bring too (push.Result.Guarded) disable
+// nobody before they are known to be few; above a fifth of them calls are paused. Notices up to the one that an admin agreed to are left alone.
 type refusals struct {
 	share float64 // 0: there is no guard
 	pause func(detail string) bool
@@ -30,6 +32,7 @@ type refusals struct {
 	n       int // answers since the window was emptied
 	refused int // of them in the window
 	gone    int
+	guarded int
 	kept    bool // 410s disable nobody
 	told    bool // the ledger knows that, and sees to it from then on
 	telling bool
@@ -43,7 +46,7 @@ type refusals struct {
 }
 
 // refusal is what an answer was.
-type refusal struct{ refused, gone bool }
+type refusal struct{ refused, gone, guarded bool }
 
 // saw takes an answer. keep says that the device is not to be disabled for it,
 // whatever the ledger says: it has not been told yet, or could not be.
@@ -57,7 +60,7 @@ func (g *refusals) saw(v verdict) (keep bool) {
 		return false
 	}
 	if v.first() {
-		g.push(refusal{refused: permanent(v.result.Outcome), gone: v.result.Outcome == push.Dead})
+		g.push(refusal{refused: permanent(v.result.Outcome), gone: v.result.Outcome == push.Dead, guarded: v.result.Guarded})
 	}
 	if float64(g.gone) > goneShare*refusalWindow && !g.told && !g.telling && !g.now().Before(g.tell) {
 		g.kept, g.telling = true, true
@@ -70,7 +73,18 @@ func (g *refusals) saw(v verdict) (keep bool) {
 			g.refused, min(g.n, refusalWindow), wordsOf(v.result))
 		g.asking, g.next = false, g.now().Add(guardAgain)
 	}
-	return g.kept && !g.told
+	if g.unsure() && !g.paused && !g.asking && !g.now().Before(g.next) && g.n >= guardedLeast {
+		g.asking = true
+		g.paused = g.ask(g.pause, "%d of the last %d first attempts were refused in a way that a wrong setting of ours brings; the last one: %s",
+			g.guarded, min(g.n, refusalWindow), wordsOf(v.result))
+		g.asking, g.next = false, g.now().Add(guardAgain)
+	}
+	return g.kept && !g.told || v.result.Guarded && g.unsure()
+}
+
+// unsure: too few answers are known, or too many of them may be for a setting of ours.
+func (g *refusals) unsure() bool {
+	return g.n < guardedLeast || float64(g.guarded) > goneShare*float64(min(g.n, refusalWindow))
 }
 
 // ask asks the ledger without the mutex, which is held before and after.
@@ -90,9 +104,11 @@ func (g *refusals) push(r refusal) {
 	if old := g.window[i]; g.n >= refusalWindow {
 		g.refused -= count(old.refused)
 		g.gone -= count(old.gone)
+		g.guarded -= count(old.guarded)
 	}
 	g.refused += count(r.refused)
 	g.gone += count(r.gone)
+	g.guarded += count(r.guarded)
 	g.window[i] = r
 	g.n++
 }
@@ -114,7 +130,7 @@ func (g *refusals) learn(version int64, called, kept bool, agreed int64) {
 		return
 	}
 	if agreed != g.agreed || called && (!g.called || g.paused) {
-		g.n, g.refused, g.gone, g.paused = 0, 0, 0, false
+		g.n, g.refused, g.gone, g.guarded, g.paused = 0, 0, 0, 0, false
 	}
 	g.version, g.called, g.kept, g.told, g.agreed = version, called, kept, kept, agreed
 }

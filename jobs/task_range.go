@@ -34,7 +34,7 @@ func (w *Worker) rangeTask(ctx context.Context, p rangePayload) (n int, err erro
 		return 0, err
 	}
 	task := w.beginTask("tell range", work.Notice.Traceparent, start,
-		attribute.Int64("bongsu.notice.id", p.Notice), attribute.Int("bongsu.range.seq", p.Seq))
+		attribute.Int64("bongsu.notice.id", p.Notice), attribute.Int("bongsu.range.seq", p.Seq), attribute.String("bongsu.scope", work.Scope))
 	defer func() { task.end(err) }()
 	ctx, cancel := w.workTime(ctx)
 	defer cancel()
@@ -59,7 +59,7 @@ func (w *Worker) tellRange(ctx context.Context, c *calls, work db.RangeWork) (n 
 	text := contentOf(work.Notice)
 	after := work.FirstID - 1
 	for after < work.LastID {
-		g := w.claim(ctx, &ask{class: first, task: c.task, want: db.Want{Notice: work.Notice.ID, After: after, Last: work.LastID, Limit: claimSize}})
+		g := w.claim(ctx, &ask{class: first, pool: poolOf(work.Scope), task: c.task, want: db.Want{Notice: work.Notice.ID, Scope: work.Scope, After: after, Last: work.LastID, Limit: claimSize}})
 		if g.err != nil || g.batch.Seen == 0 {
 			return n, g.err
 		}
@@ -72,13 +72,14 @@ func (w *Worker) tellRange(ctx context.Context, c *calls, work db.RangeWork) (n 
 // claim waits for the rate, for call slots and for claims. Calls that the rate
 // allowed and that are not needed go back.
 func (w *Worker) claim(ctx context.Context, a *ask) grant {
-	allowed, err := w.rate.take(ctx, a.want.Limit)
+	rate := w.rates.of(a.pool)
+	allowed, err := rate.take(ctx, a.want.Limit)
 	if err != nil {
 		return grant{err: err}
 	}
 	a.want.Limit = allowed
 	g := w.exchange.claim(ctx, a)
-	w.rate.giveBack(allowed - g.slots)
+	rate.giveBack(allowed - g.slots)
 	return g
 }
 

@@ -13,13 +13,16 @@ import (
 // retryPayload is what a retry task carries: not which deliveries, but that some
 // of the notice are due. The ledger knows which.
 type retryPayload struct {
-	Notice int64 `json:"notice"`
-	Ring   int64 `json:"ring"`
+	Notice int64  `json:"notice"`
+	Scope  string `json:"scope"`
+	Ring   int64  `json:"ring"`
 }
 
-func (p retryPayload) String() string { return fmt.Sprintf("notice %d retry %d", p.Notice, p.Ring) }
+func (p retryPayload) String() string {
+	return fmt.Sprintf("notice %d %s retry %d", p.Notice, p.Scope, p.Ring)
+}
 
-// retryTask calls for up to 200 deliveries of a notice whose time has come, the
+// retryTask calls for up to 200 deliveries of a notice in one scope whose time has come, the
 // longest waiting first, and tells how many. Running it again claims only what
 // is due then.
 func (w *Worker) retryTask(ctx context.Context, p retryPayload) (n int, err error) {
@@ -30,14 +33,14 @@ func (w *Worker) retryTask(ctx context.Context, p retryPayload) (n int, err erro
 	}
 	ctx, cancel := w.workTime(ctx)
 	defer cancel()
-	w.exchange.expectRetries(time.Now().Add(retryExpected))
-	task := w.beginTask("tell retries", text.traceparent, start, attribute.Int64("bongsu.notice.id", p.Notice))
+	w.exchange.expectRetries(poolOf(p.Scope), time.Now().Add(retryExpected))
+	task := w.beginTask("tell retries", text.traceparent, start, attribute.Int64("bongsu.notice.id", p.Notice), attribute.String("bongsu.scope", p.Scope))
 	defer func() { task.end(err) }()
 	c := &calls{w: w, class: retry, task: task}
 	defer c.group.Wait()
 	for seen := 0; seen < retrySize; {
 		want := min(claimSize, retrySize-seen)
-		g := w.claim(ctx, &ask{class: retry, task: task, want: db.Want{Notice: p.Notice, Due: true, Limit: want}})
+		g := w.claim(ctx, &ask{class: retry, pool: poolOf(p.Scope), task: task, want: db.Want{Notice: p.Notice, Scope: p.Scope, Due: true, Limit: want}})
 		if g.err != nil || g.batch.Seen == 0 {
 			return n, g.err
 		}

@@ -17,18 +17,21 @@ type testPayload struct {
 
 func (p testPayload) String() string { return fmt.Sprintf("test send %d ring %d", p.ID, p.Ring) }
 
+// testPool is the pool of test sends: their devices are in any scope.
+const testPool = "test"
+
 // testTask makes the calls of a test send, one to each device and none again.
 // Running it again calls only those that nobody has claimed.
 func (w *Worker) testTask(ctx context.Context, p testPayload) (n int, err error) {
 	ctx, cancel := w.workTime(ctx)
 	defer cancel()
 	for {
-		g := w.claim(ctx, &ask{class: retry, bare: true, want: db.Want{Limit: 1}})
+		g := w.claim(ctx, &ask{class: retry, pool: testPool, bare: true, want: db.Want{Limit: 1}})
 		if g.err != nil {
 			return n, g.err
 		}
 		told, err := w.testOne(context.WithoutCancel(ctx), p.ID)
-		w.exchange.free(retry, g.slots)
+		w.exchange.free(testPool, retry, g.slots)
 		if err != nil || !told {
 			return n, err
 		}
@@ -44,8 +47,8 @@ func (w *Worker) testOne(ctx context.Context, id int64) (told bool, err error) {
 	}
 	c := claims[0]
 	r := push.ResultOf(w.send(push.Message{
-		DeviceID: c.DeviceID, Key: fmt.Sprintf("t%d-d%d-k1", c.TestSendID, c.DeviceID), Kind: push.Kind(c.Kind),
-		Token: c.Token, Platform: c.Platform, Title: c.Title, Body: c.Body, Link: c.Link,
+		DeviceID: c.DeviceID, Key: fmt.Sprintf("t%d-d%d-k1", c.TestSendID, c.DeviceID), Address: addressOf(c.Address),
+		Platform: c.Platform, Title: c.Title, Body: c.Body, Link: c.Link,
 		ExpiresAt: time.Now().Add(time.Hour), CollapseID: fmt.Sprintf("test-%d", c.TestSendID),
 	}))
 	out := db.TestResult{TestSendID: c.TestSendID, DeviceID: c.DeviceID, Fence: c.Fence, Status: "failed",

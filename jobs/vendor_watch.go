@@ -44,20 +44,17 @@ func (h *heard) take() (ok, wait time.Time) {
 // replay, and after calls that were not charged, the next one is a first attempt too.
 func (v verdict) first() bool { return v.claim.Charged == 0 && !v.probe }
 
-// watchVendor looks at the vendor's row again and again: what an admin said of it,
-// and whether a probe is due.
-func (w *Worker) watchVendor() {
+// watchVendors looks at the vendors' rows again and again: what an admin said of
+// each, whether its credential is another one now, and whether a probe is due.
+func (w *Worker) watchVendors() {
 	tick := time.NewTicker(VendorLook)
 	defer tick.Stop()
 	probes := &calls{w: w, class: retry, probe: true}
 	defer probes.group.Wait()
 	for {
-		v, err := w.vendorState(w.draining)
-		if err == nil {
-			w.refusals.learn(v.Version, v.State == "ok", v.KeepDevices, v.Agreed)
-			if v.State == "probing" {
-				w.tryVendor(probes)
-			}
+		list, _ := w.cfg.DB.Vendors(w.draining) // while the ledger is away there is nothing to say
+		for _, v := range list {
+			w.lanes.of(v.Scope).watch(v, probes)
 		}
 		select {
 		case <-tick.C:
@@ -67,87 +64,73 @@ func (w *Worker) watchVendor() {
 	}
 }
 
-func (w *Worker) vendorState(ctx context.Context) (db.VendorState, error) {
-	list, err := w.cfg.DB.Vendors(ctx)
-	for _, v := range list {
-		if v.Kind == string(w.cfg.Vendor.Kind()) {
-			return v, nil
-		}
+func (l *lane) watch(v db.VendorState, probes *calls) {
+	l.refusals.learn(v.Version, v.State == "ok", v.KeepDevices, v.Agreed)
+	vendor, configured := l.w.cfg.Vendors.For(kindOf(l.scope))
+	switch {
+	case !configured:
+		return
+	case v.State == "paused" && l.mended(v, vendor.Credential().Fingerprint):
+		l.tryAgain(v)
+	case v.State == "probing":
+		l.try(probes)
 	}
-	return db.VendorState{}, err
 }
 
-// tryVendor makes the next probe if it is due. Its call ends beside.
-func (w *Worker) tryVendor(c *calls) {
-	g := w.exchange.claim(w.draining, &ask{class: c.class, bare: true, want: db.Want{Limit: 1}})
+// mended tells whether what the vendor was paused for is not so any more, as far as
+// this process knows: it has the vendor's settings, or another credential than the
+// one that was refused.
+func (l *lane) mended(v db.VendorState, fingerprint string) bool {
+	switch wordOr(v.Reason) {
+	case "not_configured":
+		return true
+	case "credentials_refused":
+		return v.Fingerprint != nil && *v.Fingerprint != fingerprint
+	}
+	return false
+}
+
+func wordOr(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return *s
+}
+
+// tryAgain has a paused vendor probed: the first answer decides.
+func (l *lane) tryAgain(v db.VendorState) {
+	began, err := l.w.cfg.DB.ProbeVendor(l.w.draining, l.scope, v.Version)
+	switch {
+	case err != nil && l.w.draining.Err() == nil:
+		l.w.log.Warn("a vendor with another credential could not be probed", "vendor", l.scope, "error", err)
+	case began:
+		l.w.log.Info("the vendor's credential is another one; it is probed", "vendor", l.scope)
+	}
+}
+
+// try makes the next probe if it is due. Its call ends beside.
+func (l *lane) try(c *calls) {
+	w := l.w
+	g := w.exchange.claim(w.draining, &ask{class: c.class, pool: poolOf(l.scope), bare: true, want: db.Want{Limit: 1}})
 	if g.err != nil {
 		return
 	}
-	kind := string(w.cfg.Vendor.Kind())
 	asked := time.Now()
-	p, err := w.cfg.DB.ClaimProbe(w.draining, kind, ProbeEvery, w.cfg.Lease, w.nextShard())
-	w.exchange.free(c.class, g.slots-len(p.Claims))
+	p, err := w.cfg.DB.ClaimProbe(w.draining, l.scope, ProbeEvery, w.cfg.Lease, w.nextShard())
+	w.exchange.free(poolOf(l.scope), c.class, g.slots-len(p.Claims))
 	switch {
 	case err != nil && w.draining.Err() == nil:
-		w.log.Warn("the vendor could not be probed", "error", err)
+		w.log.Warn("the vendor could not be probed", "vendor", l.scope, "error", err)
 	case p.Closed:
-		w.log.Info("nothing waits for the vendor any more; it is called again", "vendor", kind)
+		w.log.Info("nothing waits for the vendor any more; it is called again", "vendor", l.scope)
 	}
 	for _, claim := range p.Claims {
 		text, err := w.texts.get(context.WithoutCancel(w.draining), claim.NoticeID)
 		if err != nil {
 			w.release(claim)
-			w.exchange.free(c.class, 1)
+			w.exchange.free(poolOf(l.scope), c.class, 1)
 			continue
 		}
 		c.begin([]db.Claim{claim}, text, asked)
 	}
-}
-
-// probed takes the answer to a probe: any word of the vendor that is not a failure
-// closes the breaker. A refusal of our credentials has paused it already.
-func (w *Worker) probed(v verdict) {
-	if o := v.result.Outcome; o == push.Transient || o == push.Settings {
-		w.log.Info("the vendor does not work yet", "vendor", w.cfg.Vendor.Kind(), "says", wordsOf(v.result))
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), w.cfg.CallTimeout)
-	defer cancel()
-	closed, err := w.cfg.DB.CloseVendor(ctx, string(w.cfg.Vendor.Kind()))
-	switch {
-	case err != nil:
-		w.log.Warn("the vendor is back and could not be marked so; the next probe tries again", "error", err)
-	case closed:
-		w.log.Info("the vendor is back; sending goes on", "vendor", w.cfg.Vendor.Kind())
-	}
-}
-
-// tripVendor asks the ledger to stop the calls of all processes, and tells whether
-// they are stopped.
-func (w *Worker) tripVendor(detail string) (open bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), w.cfg.CallTimeout)
-	defer cancel()
-	open, err := w.cfg.DB.TripVendor(ctx, string(w.cfg.Vendor.Kind()), w.cfg.Backlog, probeFirst, detail)
-	switch {
-	case err != nil:
-		w.log.Error("the breaker could not be opened", "error", err)
-	case open:
-		w.log.Error("the vendor does not work; calls stop but for one probe every 2 s", "vendor", w.cfg.Vendor.Kind(), "detail", detail)
-	}
-	return open
-}
-
-// keepDevices stops 410s from disabling devices, in every process, and tells
-// whether the ledger sees to that now.
-func (w *Worker) keepDevices(detail string) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), w.cfg.CallTimeout)
-	defer cancel()
-	kept, err := w.cfg.DB.KeepDevices(ctx, string(w.cfg.Vendor.Kind()), detail)
-	switch {
-	case err != nil:
-		w.log.Error("devices could not be kept in the ledger; this process keeps them", "error", err)
-	case kept:
-		w.log.Error("410s disable no device until an admin agrees", "vendor", w.cfg.Vendor.Kind(), "detail", detail)
-	}
-	return err == nil
 }

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -20,11 +21,8 @@ type Worker struct {
 	cfg      Config
 	log      *slog.Logger
 	tracer   trace.Tracer
-	rate     *rate
-	guard    *guard
-	breaker  *breaker
-	refusals *refusals
-	heard    heard
+	rates    *rates
+	lanes    lanes
 	exchange *exchange
 	texts    texts
 	shard    atomic.Int64
@@ -39,15 +37,9 @@ type Worker struct {
 // NewWorker makes a worker. It does nothing until Start.
 func NewWorker(cfg Config) *Worker {
 	w := &Worker{cfg: cfg, log: cfg.Log.With("part", "worker"), tracer: tracerOf(cfg.Traces), started: time.Now()}
-	w.rate = &rate{db: cfg.DB, kind: cfg.Vendor.Kind(), perSecond: cfg.Rate}
+	w.rates = &rates{db: cfg.DB, perSecond: cfg.Rate}
+	w.lanes = lanes{w: w}
 	w.exchange = newExchange(cfg.DB, w.log, w.tracer, cfg.MaxInFlight, cfg.Lease)
-	w.guard = &guard{pause: func(reason, detail string) { w.pauseVendor(reason, detail) }, record: w.answered}
-	w.breaker = &breaker{now: time.Now}
-	if cfg.Backlog > 0 {
-		w.breaker.trip = w.tripVendor
-	}
-	w.refusals = &refusals{share: cfg.RefusalShare, now: time.Now, keep: w.keepDevices,
-		pause: func(detail string) bool { return w.pauseVendor("refusals", detail) }}
 	w.texts = texts{db: cfg.DB}
 	w.draining, w.drain = context.WithCancelCause(context.Background())
 	return w
@@ -64,7 +56,7 @@ type queue struct {
 func (w *Worker) Start() error {
 	w.exchange.start()
 	w.beating.Go(w.beat)
-	w.watching.Go(w.watchVendor)
+	w.watching.Go(w.watchVendors)
 	queues := []queue{{queuePush, pushTasks}, {queueRetry, retryTasks}}
 	if w.cfg.Imports != nil {
 		queues = append(queues, queue{queueImport, importTasks})
@@ -100,7 +92,9 @@ func (w *Worker) Stop() {
 	for _, s := range w.servers {
 		s.Shutdown()
 	}
-	w.guard.flush()
+	for _, l := range w.lanes.all() {
+		l.guard.flush()
+	}
 	w.watching.Wait()
 	w.exchange.stop()
 	w.beating.Wait()
@@ -116,12 +110,11 @@ func (w *Worker) beat() {
 	tick := time.NewTicker(WorkerBeat)
 	defer tick.Stop()
 	for {
-		err := w.cfg.DB.BeatWorker(w.draining, db.Worker{ID: w.cfg.Name, StartedAt: w.started, Slots: w.cfg.MaxInFlight,
-			InFlight: w.exchange.inUse(), Version: w.cfg.Version})
+		taken, slots := w.exchange.inUse()
+		err := w.cfg.DB.BeatWorker(w.draining, db.Worker{ID: w.cfg.Name, StartedAt: w.started, Slots: slots,
+			InFlight: taken, Version: w.cfg.Version})
 		if err == nil {
-			if ok, wait := w.heard.take(); !ok.IsZero() || !wait.IsZero() {
-				err = w.cfg.DB.HeardVendor(w.draining, string(w.cfg.Vendor.Kind()), ok, wait)
-			}
+			err = w.tellHeard()
 		}
 		if err != nil && w.draining.Err() == nil {
 			w.log.Warn("the heartbeat was not written", "error", err)
@@ -132,6 +125,16 @@ func (w *Worker) beat() {
 			return
 		}
 	}
+}
+
+// tellHeard tells the ledger what was heard of each vendor.
+func (w *Worker) tellHeard() (err error) {
+	for _, l := range w.lanes.all() {
+		if ok, wait := l.heard.take(); !ok.IsZero() || !wait.IsZero() {
+			err = errors.Join(err, w.cfg.DB.HeardVendor(w.draining, l.scope, ok, wait))
+		}
+	}
+	return err
 }
 
 // nextShard spreads writers over the counter rows.

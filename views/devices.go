@@ -23,6 +23,7 @@ type Devices struct {
 // DeviceRow is one device in the results.
 type DeviceRow struct {
 	ID, Token, Platform, User, State string
+	At                               Vendor
 	Consent                          bool
 	Tags                             []string
 	RegisteredAt                     string
@@ -31,13 +32,15 @@ type DeviceRow struct {
 type devicesText struct {
 	Title, User, UserFind, ID, IDFind, Token, TokenHint, TokenFind                string
 	Caption, Device, Platform, State, Consent, Tags, Registered, Empty, EmptyHint string
+	Vendor                                                                        string
 	Yes, No, Intro, None                                                          string
 }
 
 func devicesWords() devicesText {
 	return devicesText{
 		Title: "Find a device", User: "User", UserFind: "Find by user", ID: "Device number", IDFind: "Find by number",
-		Token: "Full token", TokenHint: "It is looked up by its hash and appears in no address and no log.", TokenFind: "Find by token",
+		Token: "Full token or endpoint", TokenHint: "It is looked up by its hash and appears in no address and no log.", TokenFind: "Find by token",
+		Vendor:  "Vendor",
 		Caption: "Devices found", Device: "Device", Platform: "Platform", State: "State", Consent: "Consent", Tags: "Tags", Registered: "Registered",
 		Empty: "No device was found.", EmptyHint: "Either it never registered, or it was erased, or what was typed differs by a letter.",
 		Yes: "yes", No: "no", Intro: "Any one of the three is enough.", None: "–",
@@ -55,6 +58,7 @@ func yesNo(b bool) string {
 type Device struct {
 	Shell
 	ID, Token, Platform, User, Installation string // Token is masked
+	At                                      Vendor
 	Consent                                 bool
 	State                                   string // active, disabled or erased
 	StateReason, StateAt                    string
@@ -71,7 +75,7 @@ type Device struct {
 }
 
 // DeviceEvent is one change of the device. Detail is the reason or the former
-// platform; By is such as token:7, import:5 or notice:12.
+// platform or vendor; By is such as token:7, import:5 or notice:12.
 type DeviceEvent struct{ At, What, Detail, By, ByName string }
 
 // DeliveryHistory is one notice's delivery to the device, call by call.
@@ -91,15 +95,15 @@ type AttemptRow struct {
 }
 
 type deviceText struct {
-	Title, Token, Platform, User, Installation, Consent, State, Tags, Created, Registered, Erase string
-	History, Empty, EmptyHint, Notice, Attempts, At, Took, Outcome, Answer, Words, Next          string
-	NoAnswer, NotCharged, Doubt, Generation, NoCall                                              string
-	Events, EventBy, First, EventsEmpty, EventPages                                              string
+	Title, Token, Vendor, Platform, User, Installation, Consent, State, Tags, Created, Registered, Erase string
+	History, Empty, EmptyHint, Notice, Attempts, At, Took, Outcome, Answer, Words, Next                  string
+	NoAnswer, NotCharged, Doubt, Generation, NoCall                                                      string
+	Events, EventBy, First, EventsEmpty, EventPages                                                      string
 }
 
 func deviceWords() deviceText {
 	return deviceText{
-		Title: "Device", Token: "Token", Platform: "Platform", User: "User", Installation: "Installation", Consent: "Consent", State: "State",
+		Title: "Device", Token: "Token", Vendor: "Vendor", Platform: "Platform", User: "User", Installation: "Installation", Consent: "Consent", State: "State",
 		Tags: "Tags", Created: "First seen", Registered: "Last registered", Erase: "Erase …",
 		History: "Notices to this device", Empty: "No notice has gone to this device.",
 		EmptyHint: "A notice reaches the devices that were registered when it was accepted, match its audience and have consent.",
@@ -124,6 +128,10 @@ func eventText(e DeviceEvent) string {
 		return "Enabled again"
 	case "token":
 		return "A new token"
+	case "vendor":
+		return "Another vendor; it was " + vendorOf(e.Detail).text()
+	case "keys":
+		return "New keys of the browser"
 	case "user":
 		return "Moved to another user, or to none"
 	case "platform":
@@ -182,7 +190,7 @@ func nextText(h DeliveryHistory, paused bool) string {
 // noFurther says why a delivery that failed is not tried again.
 func noFurther(reason string) string {
 	switch reason {
-	case "token_expired", "rejected":
+	case "token_expired", "rejected", "content_refused":
 		return "No further attempt, because the vendor's answer is final."
 	case "expired":
 		return "No further attempt, because the notice has expired."

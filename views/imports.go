@@ -82,9 +82,9 @@ func (r ImportRun) share() (value, whole int64) {
 }
 
 type importsText struct {
-	Title, Intro, Caption, Number, File, State, Accepted, By, Rows, Rejected, Empty, EmptyHint, NoMatch, NoMatchHint string
-	New, Choose, ChooseHint, DryRun, Enable, FullList, Do, AgainOf, Format, FormatWhat, Template, Sending, Mine, All string
-	ByState, Options, Anybody, Export                                                                                string
+	Title, Intro, Caption, Number, File, State, Accepted, By, Rows, Rejected, Empty, EmptyHint, NoMatch, NoMatchHint               string
+	New, Choose, ChooseHint, DryRun, Enable, FullList, Do, AgainOf, Format, FormatWhat, FormatVendor, Template, Sending, Mine, All string
+	ByState, Options, Anybody, Export                                                                                              string
 }
 
 func importsWords() importsText {
@@ -97,9 +97,10 @@ func importsWords() importsText {
 		Enable:   "Enable devices again that are disabled",
 		FullList: "This is the full list: disable devices that it does not name (you are asked before)",
 		Do:       "Import", AgainOf: "This repeats import", Options: "Options",
-		Format:     "What the list must look like",
-		FormatWhat: "The first row names the columns, in any order: token and platform (android, ios or web), and where you have them user, tags (a|b), consent (true or false) and installation. A column that is left out leaves what is stored. Comma, semicolon or tab; UTF-8 or UTF-16.",
-		Template:   "An empty list to fill in", Sending: "{done} of {whole} MB are there", Mine: "Only mine", All: "Everybody's", ByState: "By state", Anybody: "all",
+		Format:       "What the list must look like",
+		FormatWhat:   "The first row names the columns, in any order: token and platform (android, ios or web), and where you have them user, tags (a|b), consent (true or false) and installation. A column that is left out leaves what is stored. Comma, semicolon or tab; UTF-8 or UTF-16.",
+		FormatVendor: "Where devices are at several vendors, the column vendor says http, fcm, apns or webpush. With apns, environment is production or sandbox; with webpush, token is the endpoint, and p256dh and auth are the keys of the browser's subscription. An empty vendor leaves a device where it is; a new one is at http.",
+		Template:     "An empty list to fill in", Sending: "{done} of {whole} MB are there", Mine: "Only mine", All: "Everybody's", ByState: "By state", Anybody: "all",
 		Export: "Export devices",
 	}
 }
@@ -232,7 +233,10 @@ func rejectText(reason string) string {
 		"bad_token": "no token, or one that cannot be", "bad_platform": "no platform that is known", "bad_user": "a user that cannot be",
 		"bad_tags": "tags that cannot be", "bad_installation": "an installation that cannot be", "bad_consent": "consent in words that are not known",
 		"bad_quotes": "quotes in the wrong place", "too_many_cells": "more cells than columns", "header_again": "the first row once more",
-		"zero_byte": "a zero byte", "control_character": "a control character", "refused": "refused by the database",
+		"bad_vendor": "no vendor that is known, or one that is missing", "bad_environment": "environment missing, or not of this vendor",
+		"bad_p256dh": "p256dh missing, wrong, or not of this vendor", "bad_auth": "auth missing, wrong, or not of this vendor",
+		"host_unsure": "a host that could not be looked up",
+		"zero_byte":   "a zero byte", "control_character": "a control character", "refused": "refused by the database",
 	}
 	if w, ok := words[reason]; ok {
 		return w
@@ -261,7 +265,7 @@ type exportText struct{ Title, Intro, Platform, Tag, User, State, Any, Do string
 
 func exportWords() exportText {
 	return exportText{
-		Title: "Export devices", Intro: "The addresses of devices, in the columns that an import reads. Importing the file again changes nothing. Who takes one out is in the log.",
+		Title: "Export devices", Intro: "The addresses of devices, keys of browsers among them, in the columns that an import reads. Importing the file again changes nothing. Who takes one out is in the log.",
 		Platform: "Platform", Tag: "Tag", User: "User", State: "State", Any: "all", Do: "Export as CSV",
 	}
 }

@@ -40,7 +40,8 @@ type Badge struct {
 
 // VendorPaused says why calls to the vendor wait, or what an admin is asked.
 type VendorPaused struct {
-	Reason      string // credentials_refused, backlog or refusals; empty: it is called, and devices are kept
+	Vendor      Vendor
+	Reason      string // credentials_refused, not_configured, backlog or refusals; empty: it is called, and devices are kept
 	Detail      string // the vendor's words
 	Since       string
 	NextProbeAt string // empty: no probe is planned

@@ -52,13 +52,19 @@ func pausedTitle(reason string) string {
 	return "Calls to the vendor have been paused since"
 }
 
-// pausedWhat says what the reason means and what to do.
-func pausedWhat(reason string) string {
+// pausedWhat says what the reason means at a vendor of this kind, and what to do.
+func pausedWhat(reason, kind string) string {
 	switch reason {
 	case "":
 		return ""
 	case "credentials_refused":
+		if key := keySettings[kind]; key != "" {
+			return "The vendor refuses our credentials. Nobody is charged and no device is disabled. Put the right key into the file that " + key +
+				"_FILE names: the workers read it again within seconds, try it, and go on by themselves. If the key is right and the trouble was elsewhere, press Try now."
+		}
 		return "The vendor refuses our credentials or redirects us. Check BONGSU_VENDOR_URL and BONGSU_VENDOR_TOKEN, restart with the right ones, then press Try now."
+	case "not_configured":
+		return "There are devices at this vendor, and its settings are missing. Set them (" + settingsOf(kind) + ") and start the workers again: what waits is sent then."
 	case "backlog":
 		return "The vendor answers with failures only. One call every two seconds tries whether it is back; sending goes on by itself then. Press Try now to try at once."
 	case "refusals":
@@ -66,6 +72,22 @@ func pausedWhat(reason string) string {
 	default:
 		return "Look at the Status page, mend the cause, then press Try now."
 	}
+}
+
+// keySettings are the settings of vendors whose keys are read again when they change.
+var keySettings = map[string]string{"fcm": "BONGSU_FCM_KEY", "webpush": "BONGSU_WEBPUSH_KEY"}
+
+// settingsOf names what is to be set for a vendor.
+func settingsOf(kind string) string {
+	switch kind {
+	case "http":
+		return "BONGSU_VENDOR_URL and BONGSU_VENDOR_TOKEN"
+	case "fcm":
+		return "BONGSU_FCM_KEY_FILE"
+	case "webpush":
+		return "BONGSU_WEBPUSH_KEY_FILE and BONGSU_WEBPUSH_SUBJECT"
+	}
+	return "this version of Bongsu has none for it: register these devices at another vendor"
 }
 
 func waitingText(n int64) string {

@@ -94,7 +94,7 @@ func compose() views.Compose {
 func device() views.Device {
 	r := row(0)
 	return views.Device{
-		Shell: shell("devices"), ID: "4711", Token: "expired-…3f9a", Platform: "ios", User: "kim <kim@example.com>", Consent: true,
+		Shell: shell("devices"), ID: "4711", Token: "expired-…3f9a", At: views.Vendor{Kind: "webpush", Host: hostile[0]}, Platform: "ios", User: "kim <kim@example.com>", Consent: true,
 		State: "disabled", StateReason: "token_expired", StateAt: "2026-12-01T05:11:09Z", Tags: []string{"vip", "seoul"},
 		CreatedAt: "2026-10-01T05:11:09Z", RegisteredAt: "2026-11-01T05:11:09Z", CanErase: true,
 		Link: "/devices/4711?notice=17", Notice: "17", NoticeAs: "정기 점검", Why: whyLines()["failed"],
@@ -199,7 +199,7 @@ func pages() map[string]templ.Component {
 			Tabs: []views.Tab{{Href: "/notices/17/deliveries", Label: "all", N: 12004}, {Href: "/notices/17/deliveries?status=unknown", Label: "unknown", N: 4, On: true}}}),
 		"deliveries-empty": views.DeliveriesPage(views.Deliveries{Shell: shell("notices"), NoticeID: "17", NoticeTitle: "x", Status: "failed"}),
 		"devices": views.DevicesPage(views.Devices{Shell: shell("devices"), User: "kim", Asked: true, Items: []views.DeviceRow{
-			{ID: "4711", Token: "expired-…3f9a", Platform: "ios", User: "kim", State: "active", Consent: true, Tags: []string{"vip"}, RegisteredAt: "2026-11-01T05:11:09Z"}}}),
+			{ID: "4711", Token: "expired-…3f9a", At: views.Vendor{Kind: "apns", Environment: "sandbox"}, Platform: "ios", User: "kim", State: "active", Consent: true, Tags: []string{"vip"}, RegisteredAt: "2026-11-01T05:11:09Z"}}}),
 		"devices-why": views.DevicesPage(views.Devices{Shell: shell("devices"), User: "kim", Asked: true, Notice: "17", NoticeAs: "정기 점검", Link: "/devices?user=kim&notice=17",
 			Items: []views.DeviceRow{{ID: "4711"}, {ID: "4712"}}, Why: []views.WhyLine{*whyLines()["sent"], *whyLines()["no_consent"]}}),
 		"devices-unsaid": views.DevicesPage(views.Devices{Shell: shell("devices"), User: "kim", Asked: true, Notice: "x", Unsaid: "must be the number of a notice", Items: []views.DeviceRow{{ID: "1"}}}),

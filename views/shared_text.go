@@ -14,6 +14,7 @@ func reasonText(reason string) string {
 	words := map[string]string{
 		"token_expired":       "the vendor says the address is gone",
 		"rejected":            "the vendor refused it",
+		"content_refused":     "the vendor refuses what the notice says, whoever it is for",
 		"vendor_error":        "the vendor had an error",
 		"rate_limited":        "the vendor asked us to wait",
 		"timeout":             "the vendor did not answer in time",

@@ -64,7 +64,7 @@ type testText struct {
 func testWords() testText {
 	return testText{
 		Title: "Send a test first", What: "This is what goes out",
-		Numbers: "Device numbers", NumbersHint: "With spaces or commas between.", User: "User", Token: "Full token",
+		Numbers: "Device numbers", NumbersHint: "With spaces or commas between.", User: "User", Token: "Full token or endpoint",
 		TokenHint: "It is looked up by its hash and appears in no address and no log.", Find: "Find devices",
 		Choose: "Devices for the test", Device: "Device", Send: "Send the test", SendN: "Send the test to {n}",
 		Back: "Back to the notice", NotFound: "No device was found.", More: "There are more. This many are offered at once:",

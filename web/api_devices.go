@@ -1,8 +1,10 @@
 package web
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -20,6 +22,9 @@ func apiPutDevices(s *Server, w http.ResponseWriter, r *http.Request) error {
 	in, one, err := readDevices(r)
 	if err != nil {
 		return err
+	}
+	if err := s.checkEndpoints(r.Context(), in); err != nil {
+		return nameFields(err, one)
 	}
 	all, err := s.pages.PutDevices(r.Context(), in, actorOf(r))
 	if err != nil {
@@ -50,11 +55,38 @@ func readDevices(r *http.Request) (in []db.DeviceInput, one bool, err error) {
 func readDevice(raw json.RawMessage, path string, f *faults) db.DeviceInput {
 	o := newObject(raw, path, f)
 	d := db.DeviceInput{
-		Token: orEmpty(o.text("token")), Platform: orEmpty(o.text("platform")), User: o.text("user"),
+		Token: orEmpty(o.text("token")), Vendor: o.text("vendor"), Environment: o.text("environment"), P256dh: o.text("p256dh"),
+		Auth: o.text("auth"), Platform: orEmpty(o.text("platform")), User: o.text("user"),
 		Tags: o.texts("tags"), Consent: o.flag("consent"), Installation: o.text("installation"),
 	}
 	o.end()
 	return d
+}
+
+// checkEndpoints asks whether the endpoints of Web Push in a list may be called. It
+// is an *db.InvalidError that names those that may not, and an *endpointError where
+// nobody can tell now.
+func (s *Server) checkEndpoints(ctx context.Context, in []db.DeviceInput) error {
+	if len(in) > db.MaxDevices {
+		return nil // refused for that
+	}
+	checks := db.NewEndpointChecks(s.endpoint)
+	var bad []db.FieldError
+	for i, d := range in {
+		fault, unsure, err := checks.Check(ctx, d)
+		switch {
+		case err != nil:
+			return err
+		case unsure:
+			return &endpointError{db.EndpointHost(d.Token)}
+		case fault != nil:
+			bad = append(bad, db.FieldError{Field: fmt.Sprintf("devices[%d].%s", i, fault.Field), Message: fault.Message})
+		}
+	}
+	if bad != nil {
+		return &db.InvalidError{Fields: bad}
+	}
+	return nil
 }
 
 // nameFields names the fields of a device that came alone as its sender does.

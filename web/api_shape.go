@@ -125,7 +125,8 @@ func shapeDeviceDelivery(d db.DeviceDelivery) deviceDeliveryJSON {
 
 type deviceJSON struct {
 	ID             int64      `json:"id"`
-	Kind           string     `json:"kind"`
+	Vendor         string     `json:"vendor"`
+	Environment    *string    `json:"environment"`
 	Platform       string     `json:"platform"`
 	TokenMasked    string     `json:"token_masked"`
 	User           *string    `json:"user"`
@@ -142,7 +143,7 @@ type deviceJSON struct {
 
 func shapeDevice(d db.Device) deviceJSON {
 	return deviceJSON{
-		ID: d.ID, Kind: d.Kind, Platform: d.Platform, TokenMasked: d.TokenMasked, User: d.Person, Tags: orNone(d.Tags),
+		ID: d.ID, Vendor: d.Kind, Environment: d.Environment, Platform: d.Platform, TokenMasked: d.TokenMasked, User: d.Person, Tags: orNone(d.Tags),
 		Consent: d.Consent, Installation: d.Installation, DisabledAt: utc(d.DisabledAt), DisabledReason: d.DisabledReason,
 		ErasedAt: utc(d.ErasedAt), RegisteredAt: d.RegisteredAt.UTC(), CreatedAt: d.CreatedAt.UTC(), UpdatedAt: d.UpdatedAt.UTC(),
 	}

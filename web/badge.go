@@ -1,6 +1,8 @@
 package web
 
 import (
+	"strings"
+
 	"bongsu/db"
 	"bongsu/views"
 )
@@ -26,9 +28,21 @@ func addOutlook(m *views.Shell, o outlook) {
 // vendorBanner is what admins are told and asked about a vendor.
 func vendorBanner(st db.Status, v db.VendorState) *views.VendorPaused {
 	row := vendorPart(st, v)
-	return &views.VendorPaused{Reason: textOf(v.Reason), Detail: textOf(v.Detail), Since: row.Since,
+	return &views.VendorPaused{Vendor: vendorAt(v.Scope), Reason: textOf(v.Reason), Detail: textOf(v.Detail), Since: row.Since,
 		NextProbeAt: stampOf(v.NextProbeAt), Waiting: st.Backlog, CanResume: v.State != "ok", KeepDevices: v.KeepDevices,
 		CanAgree: v.KeepDevices || textOf(v.Reason) == "refusals", Runbook: views.RunbookPath(row.Message)}
+}
+
+// vendorAt names a scope as pages name vendors.
+func vendorAt(scope string) views.Vendor {
+	kind, rest, _ := strings.Cut(scope, ":")
+	switch kind {
+	case db.KindAPNs:
+		return views.Vendor{Kind: kind, Environment: rest}
+	case db.KindWebPush:
+		return views.Vendor{Kind: kind, Host: rest}
+	}
+	return views.Vendor{Kind: kind, Platform: rest}
 }
 
 // badgeOf sums the parts up: the first that is down says why sending waits, and

@@ -95,7 +95,8 @@ func devicesCSV(s *Server, w http.ResponseWriter, r *http.Request) error {
 		var rows [][]string
 		for _, d := range list {
 			after = d.ID
-			rows = append(rows, devicelist.Cells(d.Token, d.Platform, d.Person, d.Tags, d.Consent, d.Installation))
+			rows = append(rows, devicelist.Device{Token: d.Token, Platform: d.Platform, User: d.Person, Tags: d.Tags, Consent: d.Consent,
+				Installation: d.Installation, Vendor: d.Kind, Environment: d.Environment, P256dh: d.P256dh, Auth: d.Auth}.Cells())
 		}
 		return rows, err
 	})

@@ -48,6 +48,11 @@ type methodError struct{ allow string }
 
 func (e *methodError) Error() string { return "this address takes " + e.allow + " only" }
 
+// endpointError says that a host of endpoints could not be looked up.
+type endpointError struct{ host string }
+
+func (e *endpointError) Error() string { return "the host " + e.host + " could not be looked up" }
+
 // badRequestError says that a body cannot be read at all.
 type badRequestError struct {
 	status        int
@@ -135,7 +140,11 @@ func explain(err error) failure {
 	if f, ok := explainStored(err); ok {
 		return f
 	}
+	var endpoint *endpointError
 	switch {
+	case errors.As(err, &endpoint):
+		return failure{Status: 503, Code: "unavailable", RetryAfter: unavailableRetry,
+			Detail: "The host " + endpoint.host + " could not be looked up now, so nothing was stored."}
 	case errors.Is(err, errUnsure), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled), db.Unavailable(err):
 		return failure{Status: 503, Code: "unavailable", RetryAfter: unavailableRetry, Detail: unavailableDetail(err)}
 	case errors.Is(err, errStopping):
@@ -169,7 +178,8 @@ func unavailableDetail(err error) string {
 // addMessage names the page of the runbook that explains an outage, and since
 // when it lasts.
 func (s *Server) addMessage(f *failure, err error) {
-	if f.Status != http.StatusServiceUnavailable || errors.Is(err, errNoInspector) {
+	var endpoint *endpointError
+	if f.Status != http.StatusServiceUnavailable || errors.Is(err, errNoInspector) || errors.As(err, &endpoint) {
 		return
 	}
 	f.Message = "answer-unsure"

@@ -313,7 +313,7 @@ func TestExportAndImportAgain(t *testing.T) {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
 	a := x.send("GET", apiRoot+"/devices/export", "", withToken(x.tokens[db.Admin]))
-	want := "\ufefftoken,platform,user,tags,consent,installation\r\n'=danger,ios,'+kim,vip,false,\r\nb,web,,,true,i1\r\n"
+	want := "\ufefftoken,platform,user,tags,consent,installation,vendor,environment,p256dh,auth\r\n'=danger,ios,'+kim,vip,false,,http,,,\r\nb,web,,,true,i1,http,,,\r\n"
 	if a.status != 200 || string(a.body) != want {
 		t.Errorf("%d %q, want %q", a.status, a.body, want)
 	}

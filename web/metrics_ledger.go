@@ -104,9 +104,9 @@ func (m *moment) work(st db.Status) {
 func (m *moment) vendor(v db.VendorState) {
 	for _, state := range []string{"ok", "paused", "probing"} {
 		m.gaugeOf("bongsu_vendor_state", "1 for the state that the vendor is in: called, not called, or only probed.",
-			prometheus.Labels{"kind": v.Kind, "state": state}, truth(v.State == state))
+			prometheus.Labels{"kind": v.Scope, "state": state}, truth(v.State == state))
 	}
-	kind := prometheus.Labels{"kind": v.Kind}
+	kind := prometheus.Labels{"kind": v.Scope}
 	m.gaugeOf("bongsu_vendor_devices_kept", "1 while an answer of 410 disables no device until an admin agrees.", kind, truth(v.KeepDevices))
 	if v.OKAt != nil {
 		m.gaugeOf("bongsu_vendor_last_success_timestamp_seconds", "When the vendor took a message last.", kind, float64(v.OKAt.UnixMilli())/1000)

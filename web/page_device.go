@@ -82,7 +82,7 @@ func (s *Server) noteFindOf(r *http.Request, detail map[string]any) error {
 
 func viewDevice(d db.Device) views.Device {
 	m := views.Device{
-		ID: idText(d.ID), Token: d.TokenMasked, Platform: d.Platform, User: textOf(d.Person), Installation: textOf(d.Installation),
+		ID: idText(d.ID), Token: d.TokenMasked, At: vendorOf(d), Platform: d.Platform, User: textOf(d.Person), Installation: textOf(d.Installation),
 		Consent: d.Consent, Tags: d.Tags, CreatedAt: stamp(d.CreatedAt), RegisteredAt: stamp(d.RegisteredAt),
 	}
 	m.State, m.StateReason, m.StateAt = deviceState(d)

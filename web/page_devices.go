@@ -131,9 +131,18 @@ func (s *Server) renderDevices(w http.ResponseWriter, r *http.Request, m views.D
 func deviceRow(d db.Device) views.DeviceRow {
 	state, _, _ := deviceState(d)
 	return views.DeviceRow{
-		ID: idText(d.ID), Token: d.TokenMasked, Platform: d.Platform, User: textOf(d.Person), State: state,
+		ID: idText(d.ID), Token: d.TokenMasked, At: vendorOf(d), Platform: d.Platform, User: textOf(d.Person), State: state,
 		Consent: d.Consent, Tags: d.Tags, RegisteredAt: stamp(d.RegisteredAt),
 	}
+}
+
+// vendorOf gives whose address a device has.
+func vendorOf(d db.Device) views.Vendor {
+	v := views.Vendor{Kind: d.Kind, Environment: textOf(d.Environment)}
+	if d.Kind == db.KindWebPush {
+		_, v.Host, _ = strings.Cut(d.Scope, ":")
+	}
+	return v
 }
 
 // deviceState gives the state of a device, why it is in it and since when.

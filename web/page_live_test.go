@@ -30,7 +30,7 @@ func TestLiveFragment(t *testing.T) {
 	}
 	x.sql(`UPDATE notice SET state = 'sending', started_at = now(), cut_at = now() WHERE id = $1::bigint`, id)
 	x.sql(`INSERT INTO notice_counter AS c (notice_id, shard, total, sent, pending) VALUES ($1::bigint, 0, 3, 2, 1)
-		ON CONFLICT (notice_id, shard) DO UPDATE SET total = 3, sent = 2, pending = 1`, id)
+		ON CONFLICT (notice_id, scope, shard) DO UPDATE SET total = 3, sent = 2, pending = 1`, id)
 	v := x.look(page)
 	if got := v.text(".lead"); v.status != 200 || got != "2 of 3 done: 2 accepted by the vendor; 1 waiting." {
 		t.Errorf("%d %q", v.status, got)

@@ -18,7 +18,7 @@ func TestChartOfANotice(t *testing.T) {
 	x.sql(`UPDATE notice SET state = 'finished', started_at = '2026-12-31T23:59:58Z', first_call_at = '2026-12-31T23:59:58.5Z', cut_at = now(),
 		finished_at = '2027-01-01T00:00:01.2Z', settled_at = now() WHERE id = $1::bigint`, id)
 	x.sql(`INSERT INTO notice_counter AS c (notice_id, shard, total, sent, failed) VALUES ($1::bigint, 0, 13, 10, 3)
-		ON CONFLICT (notice_id, shard) DO UPDATE SET total = 13, sent = 10, failed = 3`, id)
+		ON CONFLICT (notice_id, scope, shard) DO UPDATE SET total = 13, sent = 10, failed = 3`, id)
 	if v := x.get(at); v.text(".pace-none") != "It was sent before this was kept." {
 		t.Errorf("without rows: %q", v.text(".pace"))
 	}

@@ -152,7 +152,7 @@ func (x *site) failedNotice(n int) string {
 	x.sql(`INSERT INTO attempt (notice_id, device_id, fence, generation, started_at, took_ms, http, outcome, charged, doubt, reason, code, message)
 		SELECT $1::bigint, i, 1, 1, now(), 31, 410, 'dead', false, false, 'token_expired', '410', 'gone <b>for good</b>' FROM generate_series(1, $2::int) i`, id, n)
 	x.sql(`INSERT INTO notice_counter AS c (notice_id, shard, total, failed) VALUES ($1::bigint, 0, $2::int, $2::int)
-		ON CONFLICT (notice_id, shard) DO UPDATE SET total = c.total + excluded.total, failed = c.failed + excluded.failed`, id, n)
+		ON CONFLICT (notice_id, scope, shard) DO UPDATE SET total = c.total + excluded.total, failed = c.failed + excluded.failed`, id, n)
 	x.sql(`INSERT INTO notice_reason (notice_id, shard, status, reason, n) VALUES ($1::bigint, 0, 'failed', 'token_expired', $2::int)`, id, n)
 	return id
 }

@@ -18,7 +18,7 @@ func resumeVendor(s *Server, w http.ResponseWriter, r *http.Request) error {
 		case "probing":
 			said = views.Said().VendorTried
 		}
-		return s.pages.ResumeVendor(r.Context(), v.Kind, actorOf(r))
+		return s.pages.ResumeVendor(r.Context(), v.Scope, actorOf(r))
 	})
 	if err != nil {
 		return err
@@ -32,7 +32,7 @@ func agreeRefusals(s *Server, w http.ResponseWriter, r *http.Request) error {
 		if !v.KeepDevices && textOf(v.Reason) != "refusals" {
 			return nil
 		}
-		return s.pages.AgreeRefusals(r.Context(), v.Kind, actorOf(r))
+		return s.pages.AgreeRefusals(r.Context(), v.Scope, actorOf(r))
 	})
 	if err != nil {
 		return err

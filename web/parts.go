@@ -73,15 +73,16 @@ func isFull(redisError string) bool {
 }
 
 // vendorMessages names the message of a reason for which a vendor is not called.
-var vendorMessages = map[string]string{"credentials_refused": "vendor-credentials", "refusals": "vendor-refusals"}
+var vendorMessages = map[string]string{"credentials_refused": "vendor-credentials", "refusals": "vendor-refusals",
+	"not_configured": "vendor-credentials"}
 
 func vendorPart(st db.Status, v db.VendorState) views.StatusRow {
-	row := part("vendor", v.Kind)
+	row := part("vendor", v.Scope)
 	row.Last = stampOf(v.OKAt)
 	switch {
 	case v.State != "ok":
 		row.State, row.Since, row.Next = views.StateDown, stamp(v.Since), stampOf(v.NextProbeAt)
-		row.Facts = v.Kind + ", " + v.State + ": " + textOf(v.Detail)
+		row.Facts = v.Scope + ", " + v.State + ": " + textOf(v.Detail)
 		if row.Message = vendorMessages[textOf(v.Reason)]; row.Message == "" {
 			row.Message = "vendor-outage"
 		}

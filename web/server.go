@@ -23,7 +23,8 @@ import (
 
 // Deps is what a Server needs. All fields are required except Queues, without
 // which the pages say that the queues cannot be seen from here, Memory and Disk,
-// without which Status leaves them out, and Traces, without which there are none.
+// without which Status leaves them out, CheckEndpoint, and Traces, without which
+// there are none.
 type Deps struct {
 	Pages         *db.DB // the pool for people and programs, not the one for work
 	Log           *slog.Logger
@@ -32,6 +33,7 @@ type Deps struct {
 	Memory        func(context.Context) (Memory, error)          // of Redis
 	Disk          func() (Disk, error)                           // of the database's data
 	CheckPayload  func(title, body, link string) []db.FieldError // the vendor's limits
+	CheckEndpoint db.EndpointRule                                // which endpoints of Web Push may be registered; nil: any
 	Limits        Limits
 	Rate          int           // calls a second over all processes; 0: no limit
 	Expiry        time.Duration // of a notice that does not give its own
@@ -85,6 +87,7 @@ type Server struct {
 	disk            func() (Disk, error)
 	watch           *watch
 	payload         func(title, body, link string) []db.FieldError
+	endpoint        db.EndpointRule
 	limits          Limits
 	expiry          time.Duration
 	rate            int
@@ -112,7 +115,7 @@ type Server struct {
 // New makes a server from d. It does not listen yet.
 func New(d Deps) *Server {
 	s := &Server{
-		pages: d.Pages, log: d.Log, queues: d.Queues, memory: d.Memory, disk: d.Disk, payload: d.CheckPayload,
+		pages: d.Pages, log: d.Log, queues: d.Queues, memory: d.Memory, disk: d.Disk, payload: d.CheckPayload, endpoint: d.CheckEndpoint,
 		limits: d.Limits.whole(), expiry: d.Expiry, rate: d.Rate, ladder: d.Ladder, settings: d.Settings, version: d.Version, now: d.Now,
 		mux: http.NewServeMux(), cross: http.NewCrossOriginProtection(),
 		sessions:  newSessions(d.Pages, d.SecureCookies),

@@ -10,6 +10,7 @@ import (
 // places says at which cell of a row each column stands; -1: nowhere.
 type places struct {
 	token, platform, user, tags, consent, installation int
+	vendor, environment, p256dh, auth                  int
 	columns                                            int
 }
 
@@ -22,27 +23,25 @@ func placesOf(names []string) places {
 		}
 		return -1
 	}
-	return places{at(Token), at(Platform), at(User), at(Tags), at(Consent), at(Installation), len(names)}
+	return places{at(Token), at(Platform), at(User), at(Tags), at(Consent), at(Installation),
+		at(Vendor), at(Environment), at(P256dh), at(Auth), len(names)}
 }
 
 // column gives the name of the column at cell i, or "" where it is not read.
 func (p places) column(i int) string {
-	switch i {
-	case p.token:
-		return Token
-	case p.platform:
-		return Platform
-	case p.user:
-		return User
-	case p.tags:
-		return Tags
-	case p.consent:
-		return Consent
-	case p.installation:
-		return Installation
-	default:
+	if i < 0 {
 		return ""
 	}
+	for _, c := range [...]struct {
+		at   int
+		name string
+	}{{p.token, Token}, {p.platform, Platform}, {p.user, User}, {p.tags, Tags}, {p.consent, Consent}, {p.installation, Installation},
+		{p.vendor, Vendor}, {p.environment, Environment}, {p.p256dh, P256dh}, {p.auth, Auth}} {
+		if c.at == i {
+			return c.name
+		}
+	}
+	return ""
 }
 
 // checkText says whether the record is valid text.
@@ -78,9 +77,10 @@ func (s *scanner) cells(text string) []string {
 
 // values is what a row's pointers point to, in one piece.
 type values struct {
-	user, installation string
-	tags               []string
-	consent            bool
+	user, installation                string
+	vendor, environment, p256dh, auth string
+	tags                              []string
+	consent                           bool
 }
 
 // row gives the record that the scanner holds.
@@ -98,6 +98,9 @@ func (r *Reader) row() Row {
 	if v.installation = cell(cells, at.installation); strings.TrimSpace(v.installation) != "" {
 		row.Installation = &v.installation
 	}
+	row.Vendor = filled(&v.vendor, strings.ToLower(cell(cells, at.vendor)))
+	row.Environment = filled(&v.environment, strings.ToLower(cell(cells, at.environment)))
+	row.P256dh, row.Auth = filled(&v.p256dh, cell(cells, at.p256dh)), filled(&v.auth, cell(cells, at.auth))
 	if at.tags >= 0 {
 		v.tags = splitTags(cell(cells, at.tags))
 		row.Tags = &v.tags
@@ -110,6 +113,15 @@ func (r *Reader) row() Row {
 	}
 	row.Problems = r.problems(row, word, ok || word == "")
 	return row
+}
+
+// filled keeps what a cell holds, without the spaces around it, in v and gives v;
+// nil where that is nothing.
+func filled(v *string, cell string) *string {
+	if *v = strings.TrimSpace(cell); *v == "" {
+		return nil
+	}
+	return v
 }
 
 // cell gives cell i, "" where the column is absent or the row too short for it.

@@ -13,7 +13,7 @@ func iotestOneByte(file string) io.Reader { return iotest.OneByteReader(strings.
 // corpusOdd has what is no list, and lists with quotes, characters and cells
 // that ask for care.
 func corpusOdd() []odd {
-	return append(append(notLists(), shapes()...), cells()...)
+	return append(append(append(notLists(), shapes()...), cells()...), vendors()...)
 }
 
 func notLists() []odd {
@@ -96,4 +96,18 @@ func consentRows() string {
 		b.WriteString("a,web," + w + "\n")
 	}
 	return b.String()
+}
+
+// vendors has lists whose addresses are at several vendors.
+func vendors() []odd {
+	return []odd{
+		{name: "several vendors", file: "token,platform,vendor,environment,p256dh,auth\na-1,web,http,,,\na-2,ios,APNs,Sandbox,,\na-3,android,fcm,,,\nhttps://p.example/1,web,webpush,,BKey=,Sec+/=\na-5,web,,,,\n",
+			rows: []string{"2 a-1 web - - - - at http - - -", "3 a-2 ios - - - - at apns sandbox - -", "4 a-3 android - - - - at fcm - - -",
+				"5 https://p.example/1 web - - - - at webpush - BKey= Sec+/=", "6 a-5 web - - - -"}},
+		{name: "keys that begin with a dash", file: "token,platform,vendor,p256dh,auth\na-1,web,webpush,'-Key,'-Sec\n", rows: []string{"2 a-1 web - - - - at webpush - -Key -Sec"}},
+		{name: "an endpoint with a semicolon and a comma", file: "token;platform;vendor\n\"https://p.example/a;b,c\";web;webpush\n", head: "UTF-8 ;", rows: []string{"2 https://p.example/a;b,c web - - - - at webpush - - -"}},
+		{name: "a vendor column alone of the new ones", file: "token,vendor,platform\na-1,FCM,ios\n", rows: []string{"2 a-1 ios - - - - at fcm - - -"}},
+		{name: "a doubled new column", file: "token,platform,auth,AUTH\na-1,web,x,y\n", code: "doubled_column", row: 1, says: "the column auth is there twice"},
+		{name: "a line break in a key", file: "token,platform,auth\na-1,web,\"se\ncret\"\n", bad: []string{"2 auth control_character"}},
+	}
 }

@@ -20,7 +20,7 @@ type odd struct {
 	name string
 	file string
 	head string   // encoding, delimiter, gz; "": utf-8 ,
-	rows []string // number token platform user tags consent installation; absent: -, empty: ""
+	rows []string // number token platform user tags consent installation, and where there is one the vendor; absent: -, empty: ""
 	bad  []string // number column reason
 	code string   // of the *FormatError
 	row  int64    // of the *FormatError
@@ -55,7 +55,11 @@ func flat(r devicelist.Row) string {
 	default:
 		b.WriteString(" no")
 	}
-	return b.String() + " " + word(r.Installation)
+	b.WriteString(" " + word(r.Installation))
+	if r.Vendor != nil || r.Environment != nil || r.P256dh != nil || r.Auth != nil {
+		b.WriteString(" at " + strings.Join([]string{word(r.Vendor), word(r.Environment), word(r.P256dh), word(r.Auth)}, " "))
+	}
+	return b.String()
 }
 
 func number(n int64) string {

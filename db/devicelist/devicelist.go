@@ -24,11 +24,15 @@ const (
 	Tags         = "tags"
 	Consent      = "consent"
 	Installation = "installation"
+	Vendor       = "vendor"
+	Environment  = "environment"
+	P256dh       = "p256dh"
+	Auth         = "auth"
 )
 
 // Columns gives the columns that are read, in the order of an export.
 func Columns() []string {
-	return []string{Token, Platform, User, Tags, Consent, Installation}
+	return []string{Token, Platform, User, Tags, Consent, Installation, Vendor, Environment, P256dh, Auth}
 }
 
 // The encodings of a list.
@@ -65,6 +69,10 @@ type Row struct {
 	Installation *string   // nil: no such column, or an empty cell
 	Tags         *[]string // nil: no such column; an empty cell is no tags
 	Consent      *bool     // nil: no such column, or an empty cell
+	Vendor       *string   // nil: no such column, or an empty cell; in lower case, without the spaces around it
+	Environment  *string   // as Vendor
+	P256dh       *string   // nil: no such column, or an empty cell; without the spaces around it
+	Auth         *string   // as P256dh
 
 	// Problems say why the row cannot go in; empty: its form is good.
 	Problems []Problem
@@ -73,7 +81,7 @@ type Row struct {
 // Problem is one thing that keeps a row out.
 type Problem struct {
 	Column  string // one of Columns(), or "" where it is the row's as a whole
-	Value   string // printable and short, masked where it is a token; "" for a whole row
+	Value   string // printable and short, masked where it is a token or a key; "" for a whole row
 	Reason  Reason
 	Message string // what was found and what to do
 }

@@ -15,15 +15,18 @@ func mask(token string) string {
 }
 
 // Show gives the value of a cell as a page or a log may tell it: printable, short,
-// and masked where it is a token. A column that is not read may hold anything, so
+// and masked where it is a token or a key; of a secret nothing is told. A column that is not read may hold anything, so
 // nothing of it is told where column is "".
 func Show(column, value string) string {
 	switch column {
 	case "":
 		return ""
-	case Token:
-		if value == "" {
+	case Token, P256dh, Auth:
+		switch {
+		case value == "":
 			return "" // nothing to hide, and a dot would look like something
+		case column == Auth:
+			return "…"
 		}
 		return printable(mask(value))
 	default:

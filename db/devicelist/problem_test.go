@@ -49,6 +49,14 @@ func TestMask(t *testing.T) {
 		if got := devicelist.Show(devicelist.Token, token); got != want {
 			t.Errorf("Show(token, %q) = %q, want %q", token, got, want)
 		}
+		if got := devicelist.Show(devicelist.P256dh, token); got != want {
+			t.Errorf("Show(p256dh, %q) = %q, want %q", token, got, want)
+		}
+	}
+	for secret, want := range map[string]string{"": "", "abcdefghijklmnopqrstuv": "…"} {
+		if got := devicelist.Show(devicelist.Auth, secret); got != want {
+			t.Errorf("Show(auth, %q) = %q, want %q", secret, got, want)
+		}
 	}
 }
 

@@ -34,14 +34,14 @@ func readAll(t *testing.T, text string) (devicelist.Head, []devicelist.Row) {
 func ptr[T any](v T) *T { return &v }
 
 func TestPlainList(t *testing.T) {
-	head, rows := readAll(t, "Token;note; PLATFORM ;user;tags;consent;installation\r\n"+
-		" a-1 ;\"x;y\";iOS; Ana ;a | b;Yes;i-1\r\n"+
+	head, rows := readAll(t, "Token;note; PLATFORM ;user;tags;consent;installation;Auth;P256DH; Vendor;environment\r\n"+
+		" a-1 ;\"x;y\";iOS; Ana ;a | b;Yes;i-1; Sec ; Key ; APNs ;Sandbox\r\n"+
 		"\r\n"+
-		"a-2;;web;;;;\n"+
+		"a-2;;web;;;;;; ;;\n"+
 		"a-3\r")
 	wantHead := devicelist.Head{
 		Encoding: devicelist.UTF8, Delimiter: ';',
-		Columns: []string{"Token", "note", " PLATFORM ", "user", "tags", "consent", "installation"},
+		Columns: []string{"Token", "note", " PLATFORM ", "user", "tags", "consent", "installation", "Auth", "P256DH", " Vendor", "environment"},
 		Known:   devicelist.Columns(), Ignored: []string{"note"},
 	}
 	if diff := cmp.Diff(wantHead, head); diff != "" {
@@ -49,10 +49,11 @@ func TestPlainList(t *testing.T) {
 	}
 	want := []devicelist.Row{
 		{
-			Number: 2, Cells: []string{" a-1 ", "x;y", "iOS", " Ana ", "a | b", "Yes", "i-1"},
+			Number: 2, Cells: []string{" a-1 ", "x;y", "iOS", " Ana ", "a | b", "Yes", "i-1", " Sec ", " Key ", " APNs ", "Sandbox"},
 			Token: "a-1", Platform: "ios", User: ptr("Ana"), Tags: &[]string{"a", "b"}, Consent: ptr(true), Installation: ptr("i-1"),
+			Vendor: ptr("apns"), Environment: ptr("sandbox"), P256dh: ptr("Key"), Auth: ptr("Sec"),
 		},
-		{Number: 4, Cells: []string{"a-2", "", "web", "", "", "", ""}, Token: "a-2", Platform: "web", User: ptr(""), Tags: &[]string{}},
+		{Number: 4, Cells: []string{"a-2", "", "web", "", "", "", "", "", " ", "", ""}, Token: "a-2", Platform: "web", User: ptr(""), Tags: &[]string{}},
 		{Number: 5, Cells: []string{"a-3"}, Token: "a-3", User: ptr(""), Tags: &[]string{}},
 	}
 	if diff := cmp.Diff(want, rows); diff != "" {

@@ -53,10 +53,21 @@ func (w *Writer) cell(c string) {
 // Flush hands on what is still held, and gives the first error of the writer.
 func (w *Writer) Flush() error { return w.w.Flush() }
 
-// Cells gives a device's cells in the order of Columns(). A nil user or
-// installation is an empty cell.
-func Cells(token, platform string, user *string, tags []string, consent bool, installation *string) []string {
-	return []string{token, platform, orEmpty(user), strings.Join(tags, "|"), strconv.FormatBool(consent), orEmpty(installation)}
+// Device is a device as an export writes it. What is nil is an empty cell.
+type Device struct {
+	Token, Platform           string
+	User                      *string
+	Tags                      []string
+	Consent                   bool
+	Installation              *string
+	Vendor                    string
+	Environment, P256dh, Auth *string
+}
+
+// Cells gives the device's cells in the order of Columns().
+func (d Device) Cells() []string {
+	return []string{d.Token, d.Platform, orEmpty(d.User), strings.Join(d.Tags, "|"), strconv.FormatBool(d.Consent), orEmpty(d.Installation),
+		d.Vendor, orEmpty(d.Environment), orEmpty(d.P256dh), orEmpty(d.Auth)}
 }
 
 func orEmpty(s *string) string {

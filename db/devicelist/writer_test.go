@@ -12,11 +12,13 @@ import (
 
 func TestExportIsSafeAndReadAgain(t *testing.T) {
 	devices := [][]string{
-		devicelist.Cells("-a1", "web", ptr("=1+1"), []string{"a", "b"}, true, ptr("@i")),
-		devicelist.Cells("'=a2", "ios", ptr("+82 10"), nil, false, nil),
-		devicelist.Cells("a,3", "android", nil, []string{rtl}, true, ptr(`say "hi"`)),
-		devicelist.Cells("'a4", "web", ptr("'"), nil, true, ptr(" x ")),
-		devicelist.Cells("''=a5", "web", ptr(korean), nil, true, ptr("''")),
+		devicelist.Device{Token: "-a1", Platform: "web", User: ptr("=1+1"), Tags: []string{"a", "b"}, Consent: true, Installation: ptr("@i"), Vendor: "http"}.Cells(),
+		devicelist.Device{Token: "'=a2", Platform: "ios", User: ptr("+82 10"), Vendor: "http"}.Cells(),
+		devicelist.Device{Token: "a,3", Platform: "android", Tags: []string{rtl}, Consent: true, Installation: ptr(`say "hi"`), Vendor: "http"}.Cells(),
+		devicelist.Device{Token: "'a4", Platform: "web", User: ptr("'"), Consent: true, Installation: ptr(" x "), Vendor: "http"}.Cells(),
+		devicelist.Device{Token: "''=a5", Platform: "web", User: ptr(korean), Consent: true, Installation: ptr("''"), Vendor: "http"}.Cells(),
+		devicelist.Device{Token: "https://p.example/6", Platform: "web", Vendor: "webpush", P256dh: ptr("-Key"), Auth: ptr("Sec")}.Cells(),
+		devicelist.Device{Token: "a7", Platform: "ios", Vendor: "apns", Environment: ptr("sandbox")}.Cells(),
 	}
 	var file strings.Builder
 	w := devicelist.NewWriter(&file, devicelist.Columns())
@@ -28,12 +30,14 @@ func TestExportIsSafeAndReadAgain(t *testing.T) {
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	want := bom + "token,platform,user,tags,consent,installation\r\n" +
-		"'-a1,web,'=1+1,a|b,true,'@i\r\n" +
-		"''=a2,ios,'+82 10,,false,\r\n" +
-		"\"a,3\",android,," + rtl + ",true,\"say \"\"hi\"\"\"\r\n" +
-		"'a4,web,',,true,\" x \"\r\n" +
-		"'''=a5,web," + korean + ",,true,''\r\n"
+	want := bom + "token,platform,user,tags,consent,installation,vendor,environment,p256dh,auth\r\n" +
+		"'-a1,web,'=1+1,a|b,true,'@i,http,,,\r\n" +
+		"''=a2,ios,'+82 10,,false,,http,,,\r\n" +
+		"\"a,3\",android,," + rtl + ",true,\"say \"\"hi\"\"\",http,,,\r\n" +
+		"'a4,web,',,true,\" x \",http,,,\r\n" +
+		"'''=a5,web," + korean + ",,true,'',http,,,\r\n" +
+		"https://p.example/6,web,,,false,,webpush,,'-Key,Sec\r\n" +
+		"a7,ios,,,false,,apns,sandbox,,\r\n"
 	if diff := cmp.Diff(want, file.String()); diff != "" {
 		t.Error(diff)
 	}
@@ -45,6 +49,9 @@ func TestExportIsSafeAndReadAgain(t *testing.T) {
 		if diff := cmp.Diff(devices[i], row.Cells); diff != "" || len(row.Problems) > 0 {
 			t.Errorf("%s %v", diff, row.Problems)
 		}
+	}
+	if *rows[5].P256dh != "-Key" || *rows[5].Auth != "Sec" || *rows[6].Environment != "sandbox" || *rows[6].Vendor != "apns" {
+		t.Errorf("read as %s and %s", flat(rows[5]), flat(rows[6]))
 	}
 	if rows[0].Token != "-a1" || *rows[0].User != "=1+1" || *rows[0].Installation != "@i" {
 		t.Errorf("read as %s", flat(rows[0]))

@@ -38,7 +38,7 @@ func message(device int64, start time.Time) push.Message {
 	number := strconv.FormatInt(device, 10)
 	return push.Message{
 		NoticeID: 1, DeviceID: device, Key: "n1-d" + number + "-k1",
-		Kind: push.KindHTTP, Token: "bare-loop-device-token-" + number, Platform: "android",
+		Address: push.Address{Kind: push.KindHTTP, Token: "bare-loop-device-token-" + number}, Platform: "android",
 		Title: "점검 안내", Body: "오늘 밤 2시부터 4시까지 점검이 있습니다. 그동안 이용할 수 없습니다.",
 		Link: "https://example.com/notices/1", ExpiresAt: start.Add(24 * time.Hour), CollapseID: "1",
 	}

@@ -5,18 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"strings"
-	"sync"
 	"time"
 
 	"bongsu/jobs/push"
-)
-
-const (
-	maxAnswer     = 64 << 10 // bytes of an answer that are read
-	maxRetryAfter = time.Hour
+	"bongsu/jobs/push/wire"
 )
 
 // answer is what came back, as far as it was read.
@@ -25,31 +18,19 @@ type answer struct {
 	header http.Header
 	body   []byte
 	broken error // why the body ends early
-	hide   hider
+	hide   wire.Hider
 }
 
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-var errTooLarge = fmt.Errorf("the answer is over %d bytes", maxAnswer)
-
-// read takes the answer in and closes it. The connection is used again if the
-// answer was read to its end.
-func read(ctx context.Context, resp *http.Response, hide hider) (push.Result, error) {
-	defer resp.Body.Close()
+// read takes the answer in.
+func read(ctx context.Context, resp *http.Response, hide wire.Hider) (push.Result, error) {
 	a := answer{status: resp.StatusCode, header: resp.Header, hide: hide}
-	if a.status == http.StatusSwitchingProtocols {
-		return a.result(ctx) // its body is the bare connection
-	}
-	buf := buffers.Get().(*bytes.Buffer)
-	defer buffers.Put(buf)
-	buf.Reset()
-	_, a.broken = buf.ReadFrom(io.LimitReader(resp.Body, maxAnswer+1))
-	if buf.Len() > maxAnswer {
-		buf.Truncate(maxAnswer)
-		a.broken = errTooLarge
-	}
-	a.body = buf.Bytes()
-	return a.result(ctx)
+	var r push.Result
+	var err error
+	wire.Read(resp, func(body []byte, broken error) {
+		a.body, a.broken = body, broken
+		r, err = a.result(ctx)
+	})
+	return r, err
 }
 
 // result says what the answer means. It keeps no part of the body.
@@ -58,7 +39,7 @@ func (a *answer) result(ctx context.Context) (push.Result, error) {
 	case a.status >= 200 && a.status < 300:
 		return a.success(ctx)
 	case a.status < 200 || a.status >= 600:
-		return push.Result{}, nonsense("bad_status", fmt.Errorf("HTTP status %d means nothing", a.status))
+		return push.Result{}, wire.Nonsense("bad_status", fmt.Errorf("HTTP status %d means nothing", a.status))
 	}
 	r := push.Result{Status: a.status}
 	f, _ := readObject(a.body)
@@ -66,10 +47,10 @@ func (a *answer) result(ctx context.Context) (push.Result, error) {
 	r.Outcome, r.Reason = meaning(a.status)
 	switch r.Outcome {
 	case push.Transient, push.Wait:
-		r.RetryAfter = retryAfter(a.header.Get("Retry-After"), time.Now())
+		r.RetryAfter = wire.RetryAfter(a.header.Get("Retry-After"), time.Now())
 	case push.Settings:
 		if to := a.header.Get("Location"); a.status < 400 && to != "" {
-			r.Message = a.hide.words("redirected to "+to, maxMessage)
+			r.Message = a.hide.Words("redirected to "+to, wire.MaxMessage)
 		}
 	default: // the others carry nothing more
 	}
@@ -103,10 +84,10 @@ func meaning(status int) (push.Outcome, push.Reason) {
 // without an error in it.
 func (a *answer) success(ctx context.Context) (push.Result, error) {
 	switch {
-	case errors.Is(a.broken, errTooLarge):
-		return push.Result{}, nonsense("too_large", a.broken)
+	case errors.Is(a.broken, wire.ErrTooLarge):
+		return push.Result{}, wire.Nonsense("too_large", a.broken)
 	case a.broken != nil:
-		return push.Result{}, noAnswer(ctx, a.broken, true, a.hide)
+		return push.Result{}, wire.NoAnswer(ctx, a.broken, true, a.hide)
 	}
 	r := push.Result{Outcome: push.Sent, Status: a.status}
 	if len(bytes.TrimSpace(a.body)) == 0 {
@@ -114,44 +95,14 @@ func (a *answer) success(ctx context.Context) (push.Result, error) {
 	}
 	f, ok := readObject(a.body)
 	if !ok {
-		return push.Result{}, nonsense("not_json",
-			fmt.Errorf("HTTP %d without a JSON object: %s", a.status, a.excerpt()))
+		return push.Result{}, wire.Nonsense("not_json",
+			fmt.Errorf("HTTP %d without a JSON object: %s", a.status, a.hide.Excerpt(a.body)))
 	}
 	if f.failed() {
 		r.Outcome, r.Reason = push.Permanent, push.Rejected
 		r.Code, r.Message = a.words(f)
 		return r, nil
 	}
-	r.MessageID = a.hide.words(text(f.messageID), maxMessageID)
+	r.MessageID = a.hide.Words(text(f.messageID), wire.MaxMessageID)
 	return r, nil
-}
-
-// nonsense is an answer that is none: it says as little as a timeout does.
-func nonsense(code string, err error) error {
-	return &push.NoAnswerError{Written: true, Timeout: true, Code: code, Err: err}
-}
-
-// retryAfter reads the header in both its forms. What is not one of them, lies
-// in the past or is negative gives 0.
-func retryAfter(value string, now time.Time) time.Duration {
-	value = strings.TrimSpace(value)
-	if value == "" {
-		return 0
-	}
-	if strings.Trim(value, "0123456789") == "" {
-		value = strings.TrimLeft(value, "0")
-		if len(value) > 5 {
-			return maxRetryAfter
-		}
-		seconds := 0
-		for _, c := range value {
-			seconds = seconds*10 + int(c-'0')
-		}
-		return min(time.Duration(seconds)*time.Second, maxRetryAfter)
-	}
-	t, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-	return min(max(t.Sub(now), 0), maxRetryAfter)
 }

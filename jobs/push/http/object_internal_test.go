@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"bongsu/jobs/push"
+	"bongsu/jobs/push/wire"
 )
 
 var bodies = []string{
@@ -60,13 +61,13 @@ func FuzzAnswer(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, status int, retry string, body []byte) {
 		a := answer{status: status, header: http.Header{"Retry-After": {retry}}, body: body,
-			hide: hider{"very-secret", "address"}}
+			hide: wire.Hider{Bearer: "very-secret", Address: "address"}}
 		r, err := a.result(context.Background())
 		kept := push.ResultOf(r, err)
 		if kept.Outcome == "" || (kept.Reason == "") != (kept.Outcome == push.Sent) {
 			t.Errorf("%+v is no result", kept)
 		}
-		if len(kept.Code) > maxCode || len(kept.Message) > maxMessage || len(kept.MessageID) > maxMessageID {
+		if len(kept.Code) > wire.MaxCode || len(kept.Message) > wire.MaxMessage || len(kept.MessageID) > wire.MaxMessageID {
 			t.Errorf("%+v is too long", kept)
 		}
 		if kept.RetryAfter < 0 || kept.RetryAfter > time.Hour || kept.Doubt != (err != nil) {

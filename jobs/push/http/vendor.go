@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"bongsu/jobs/push"
+	"bongsu/jobs/push/wire"
 )
 
 // What a Config with a zero in it means.
@@ -45,7 +46,7 @@ type Vendor struct {
 	token     string
 	header    http.Header
 	timeout   time.Duration
-	limits    push.Limits
+	max       int
 }
 
 var _ push.Vendor = (*Vendor)(nil)
@@ -68,7 +69,7 @@ func New(c Config) (*Vendor, error) {
 		token:   c.Token,
 		header:  http.Header{"Content-Type": {"application/json"}, "User-Agent": {"bongsu"}},
 		timeout: or(c.Timeout, DefaultTimeout),
-		limits:  push.Limits{PayloadBytes: or(c.PayloadBytes, DefaultPayloadBytes)},
+		max:     or(c.PayloadBytes, DefaultPayloadBytes),
 	}
 	if c.Token != "" {
 		v.header["Authorization"] = []string{"Bearer " + c.Token}
@@ -107,7 +108,7 @@ func newTransport(timeout time.Duration, maxInFlight int) *http.Transport {
 		TLSHandshakeTimeout:    dial,
 		MaxIdleConnsPerHost:    maxInFlight,
 		IdleConnTimeout:        90 * time.Second,
-		MaxResponseHeaderBytes: maxAnswer,
+		MaxResponseHeaderBytes: wire.MaxAnswer,
 		DisableCompression:     true,
 		Protocols:              &http1,
 	}
@@ -116,8 +117,15 @@ func newTransport(timeout time.Duration, maxInFlight int) *http.Transport {
 // Kind is push.KindHTTP.
 func (v *Vendor) Kind() push.Kind { return push.KindHTTP }
 
-// Limits tells what title, body and link may weigh together, in bytes of UTF-8.
-func (v *Vendor) Limits() push.Limits { return v.limits }
+// Weigh counts title, body and link together, in bytes of UTF-8.
+func (v *Vendor) Weigh(m push.Message) push.Weight {
+	return push.Weight{Bytes: len(m.Title) + len(m.Body) + len(m.Link), Max: v.max}
+}
+
+// Credential tells the host and the bearer token's fingerprint.
+func (v *Vendor) Credential() push.Credential {
+	return push.Credential{Scope: v.base.Host, Fingerprint: wire.Fingerprint(v.token)}
+}
 
 // Close ends the connections that no call uses.
 func (v *Vendor) Close() { v.transport.CloseIdleConnections() }
@@ -129,15 +137,16 @@ func (v *Vendor) Close() { v.transport.CloseIdleConnections() }
 func (v *Vendor) Send(ctx context.Context, m push.Message) (push.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, v.timeout)
 	defer cancel()
-	hide := hider{v.token, m.Token}
+	hide := wire.Hider{Bearer: v.token, Address: m.Token}
 	// GotConn runs in this goroutine, before a byte of the call can leave.
 	written := false
 	trace := httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { written = true }}
 	// RoundTrip and not Client.Do: it follows no redirect.
 	resp, err := v.transport.RoundTrip(v.request(httptrace.WithClientTrace(ctx, &trace), &m))
 	if err != nil {
-		return push.Result{}, noAnswer(ctx, err, written, hide)
+		return push.Result{}, wire.NoAnswer(ctx, err, written, hide)
 	}
+	defer resp.Body.Close()
 	return read(ctx, resp, hide)
 }
 

@@ -89,14 +89,15 @@ func TestNewRefuses(t *testing.T) {
 	}
 }
 
-func TestLimits(t *testing.T) {
-	for given, want := range map[int]int{0: 4096, 100: 100} {
+func TestWeigh(t *testing.T) {
+	for given, max := range map[int]int{0: 4096, 100: 100} {
 		v, err := pushhttp.New(pushhttp.Config{URL: "http://example.com/", PayloadBytes: given})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := v.Limits().PayloadBytes; got != want {
-			t.Errorf("payload of %d gives %d, want %d", given, got, want)
+		want := push.Weight{Bytes: 3 + 6 + 1, Max: max}
+		if got := v.Weigh(push.Message{Title: "abc", Body: "점검", Link: "/"}); got != want {
+			t.Errorf("with %d bytes got %+v, want %+v", given, got, want)
 		}
 	}
 }

@@ -22,6 +22,7 @@ type book struct {
 	first, last              atomic.Int64 // nanoseconds since 1970, 0: none
 	statuses                 [600]atomic.Int64
 	ids                      atomic.Int64
+	connections, tokens      atomic.Int64
 	keep                     bool
 	shards                   [shards]shard
 	mu                       sync.Mutex // guards twice
@@ -59,6 +60,8 @@ type Counts struct {
 	FirstCallAt *time.Time    `json:"first_call_at"` // nil: no call yet
 	LastCallAt  *time.Time    `json:"last_call_at"`
 	MaxInFlight int64         `json:"max_in_flight"` // most calls at once
+	Connections int64         `json:"connections"`   // connections that came, of calls and control
+	Tokens      int64         `json:"tokens"`        // requests for an access token, which are no calls
 }
 
 func newBook(keep bool) *book {

@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -37,8 +36,8 @@ func (a *answer) contentType() string {
 
 // ServeHTTP answers a call or a control request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if strings.HasPrefix(r.URL.Path, "/_control/") {
-		s.control.ServeHTTP(w, r)
+	if serve := handlerOf(r.URL.Path); serve != nil {
+		serve(s, w, r)
 		return
 	}
 	c := call{at: time.Now(), key: r.Header.Get("Idempotency-Key")}

@@ -27,6 +27,8 @@ type Switches struct {
 	Jitter         time.Duration // the latency varies by up to this, evenly, both ways
 	TransientShare float64       // share of the calls to good tokens that get 503, 0 to 1
 	HonourKeys     bool          // a repeated Idempotency-Key is not a second delivery
+	FCM            FCMSwitches   // of FCM's part alone
+	WebPush        WebPushSwitches
 }
 
 // Default is what the vendor command starts with: 30±10 ms, nothing fails.
@@ -45,7 +47,7 @@ func (s Switches) Check() error {
 	case !(s.TransientShare >= 0 && s.TransientShare <= 1):
 		return fmt.Errorf("pushsim: transient share %v is not between 0 and 1", s.TransientShare)
 	}
-	return nil
+	return errors.Join(s.FCM.check(), s.WebPush.check())
 }
 
 // delay is the latency of one call; draw is evenly spread over all uint64.

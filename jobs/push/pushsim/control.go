@@ -12,15 +12,17 @@ import (
 
 // wire is Switches as the control API writes it; a nil field stays as it is.
 type wire struct {
-	Outage         *bool     `json:"outage"`
-	Refuse         *bool     `json:"refuse"`
-	Forbid         *bool     `json:"forbid"`
-	Redirect       *string   `json:"redirect"`
-	RateLimit      *duration `json:"rate_limit"`
-	Latency        *duration `json:"latency"`
-	Jitter         *duration `json:"jitter"`
-	TransientShare *float64  `json:"transient_share"`
-	HonourKeys     *bool     `json:"honour_keys"`
+	Outage         *bool        `json:"outage"`
+	Refuse         *bool        `json:"refuse"`
+	Forbid         *bool        `json:"forbid"`
+	Redirect       *string      `json:"redirect"`
+	RateLimit      *duration    `json:"rate_limit"`
+	Latency        *duration    `json:"latency"`
+	Jitter         *duration    `json:"jitter"`
+	TransientShare *float64     `json:"transient_share"`
+	HonourKeys     *bool        `json:"honour_keys"`
+	FCM            *fcmWire     `json:"fcm"`
+	WebPush        *webPushWire `json:"webpush"`
 }
 
 // duration is written as Go does, such as 30ms.
@@ -39,6 +41,7 @@ func wireOf(s *Switches) wire {
 		Outage: &s.Outage, Refuse: &s.Refuse, Forbid: &s.Forbid, Redirect: &s.Redirect,
 		RateLimit: (*duration)(&s.RateLimit), Latency: (*duration)(&s.Latency), Jitter: (*duration)(&s.Jitter),
 		TransientShare: &s.TransientShare, HonourKeys: &s.HonourKeys,
+		FCM: fcmWireOf(&s.FCM), WebPush: webPushWireOf(&s.WebPush),
 	}
 }
 
@@ -57,6 +60,8 @@ func (s *Server) controls() http.Handler {
 	mux.HandleFunc("POST /_control/mend", prefixed(s.Mend))
 	mux.HandleFunc("POST /_control/break", prefixed(s.Break))
 	mux.HandleFunc("GET /_control/calls", s.replyCalls)
+	s.fcmControls(mux)
+	s.webPushControls(mux)
 	return mux
 }
 

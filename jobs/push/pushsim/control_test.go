@@ -153,7 +153,7 @@ func TestExact(t *testing.T) {
 	const senders, tokens = 16, 200
 	for _, honour := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keys honoured %v", honour), func(t *testing.T) {
-			s, c := start(t, pushsim.Config{Switches: pushsim.Switches{HonourKeys: honour}})
+			s, c := start(t, pushsim.Config{Switches: pushsim.Switches{HonourKeys: honour, Latency: time.Millisecond}})
 			c.http.Transport.(*http.Transport).MaxIdleConnsPerHost = senders
 			var all sync.WaitGroup
 			for range senders {

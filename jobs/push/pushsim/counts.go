@@ -20,6 +20,8 @@ func (s *Server) Counts() Counts {
 		FirstCallAt: timeOf(&b.first),
 		LastCallAt:  timeOf(&b.last),
 		MaxInFlight: b.maxInFlight.Load(),
+		Connections: b.connections.Load(),
+		Tokens:      b.tokens.Load(),
 	}
 	c.Duplicates = c.Delivered - c.Unique
 	for status := range b.statuses {
@@ -76,7 +78,7 @@ func (s *Server) Reset() {
 		sh.clear()
 		sh.mu.Unlock()
 	}
-	for _, v := range []*atomic.Int64{&b.calls, &b.unique, &b.delivered, &b.first, &b.last, &b.maxInFlight} {
+	for _, v := range []*atomic.Int64{&b.calls, &b.unique, &b.delivered, &b.first, &b.last, &b.maxInFlight, &b.connections, &b.tokens} {
 		v.Store(0)
 	}
 	for i := range b.statuses {

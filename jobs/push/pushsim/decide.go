@@ -3,13 +3,20 @@ package pushsim
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
 // prefixes are the ones that a token may begin with to misbehave.
-var prefixes = []string{"expired-", "down-", "bad-", "forbidden-", "busy-", "slow-", "drop-", "html-", "error-"}
+var prefixes = slices.Concat(
+	[]string{"expired-", "down-", "bad-", "forbidden-", "busy-", "slow-", "drop-", "html-", "error-"},
+	fcmPrefixes,
+	webPushPrefixes,
+)
+
+const signInPage = "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Sign in to go on.</body></html>"
 
 // decide says what a well-formed call gets, and delivers it where it is taken.
 func (s *Server) decide(sw *Switches, c *call, authorization string) answer {
@@ -43,8 +50,7 @@ func (s *Server) decide(sw *Switches, c *call, authorization string) answer {
 			return answer{cut: true}
 		}
 	case "html-":
-		return answer{status: http.StatusOK, html: true,
-			body: "<!DOCTYPE html><html><head><title>Welcome</title></head><body>Sign in to go on.</body></html>"}
+		return answer{status: http.StatusOK, html: true, body: signInPage}
 	case "error-":
 		return refusal(http.StatusOK, "InvalidRegistration")
 	default:

@@ -70,6 +70,7 @@ func (s *Server) accept(ln net.Listener, slow *handover) {
 			time.Sleep(5 * time.Millisecond) // out of files: they come back
 			continue
 		}
+		s.book.connections.Add(1)
 		if !s.lanes.add(conn) {
 			_ = conn.Close() // came while closing
 			return
@@ -161,8 +162,10 @@ func peekHead(r *bufio.Reader) (h head, size int, err error) {
 
 func parseHead(b []byte) (h head) {
 	line, rest, _ := bytes.Cut(b, []byte("\r\n"))
-	path, ok := bytes.CutPrefix(line, []byte("POST /"))
-	if !ok || bytes.HasPrefix(path, []byte("_control/")) || !bytes.HasSuffix(path, []byte(" HTTP/1.1")) {
+	line, ok := bytes.CutPrefix(line, []byte("POST "))
+	path, version, _ := bytes.Cut(line, []byte(" "))
+	path, _, _ = bytes.Cut(path, []byte("?"))
+	if !ok || string(version) != "HTTP/1.1" || handlerOf(string(path)) != nil {
 		return head{}
 	}
 	h.length = -1

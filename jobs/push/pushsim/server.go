@@ -21,6 +21,8 @@ type Server struct {
 	draws    atomic.Uint64
 	book     *book
 	habits   habits
+	fcm      fcmKeys
+	vapid    vapidTokens
 	control  http.Handler
 	http     *http.Server // serves what the fast lane does not
 	lanes    lanes
@@ -30,6 +32,9 @@ type Server struct {
 	stopped  chan struct{}
 	stop     sync.Once
 }
+
+// maxStreams is how many calls at once an HTTP/2 connection takes.
+const maxStreams = 100
 
 // New gives a stand-in that does not listen. Config.Addr is not used.
 func New(cfg Config) (*Server, error) {
@@ -59,7 +64,10 @@ func Start(cfg Config) (*Server, error) {
 	}
 	s.url = "http://" + ln.Addr().String() + "/send"
 	s.listener = ln
-	s.http = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute}
+	s.http = &http.Server{Handler: s, ReadHeaderTimeout: time.Minute, Protocols: new(http.Protocols),
+		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams}}
+	s.http.Protocols.SetHTTP1(true)
+	s.http.Protocols.SetUnencryptedHTTP2(true)
 	slow := newHandover(ln.Addr())
 	s.ended.Go(func() { s.accept(ln, slow) })
 	s.ended.Go(func() { _ = s.http.Serve(slow) }) // ends by Close alone, and says so

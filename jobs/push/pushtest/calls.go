@@ -173,7 +173,7 @@ func testLimits(t *testing.T, setup Setup) {
 	t.Run("cancelled before", func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		server := Serve(t, Always(HTTP(200, "", setup.Sent)))
+		server := Serve(t, Always(HTTP(200, setup.SentHeader, setup.Sent)))
 		r, err := setup.New(t, server.URL, ample).Send(ctx, Message("token"))
 		if na := noAnswer(t, r, err); na.Written {
 			t.Errorf("got %+v, want not written", *na)

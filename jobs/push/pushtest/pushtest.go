@@ -1,6 +1,7 @@
 // Package pushtest is the conformance suite that every vendor passes: it runs a
 // vendor against a raw server that can do to a connection whatever a network
-// can, and looks at what the vendor makes of it. It knows the contract of
+// can, and looks at what the vendor makes of it. The server speaks HTTP/1.1, and
+// HTTP/2 without TLS with a vendor that begins so. It knows the contract of
 // jobs/push and no vendor.
 package pushtest
 
@@ -20,6 +21,9 @@ type Setup struct {
 	Answers []Answer
 	// Sent is an answer that says sent, with the message id "m-1" in it.
 	Sent string
+	// SentHeader are the header lines of Sent, each ended by CR LF, for a vendor that
+	// reads the message id there.
+	SentHeader string
 	// Secret is the credential that the vendor sends, as it stands in a header.
 	Secret string
 	// Fields gives the message in what the vendor posted: token, title and body.
@@ -48,7 +52,7 @@ func Run(t *testing.T, setup Setup) {
 // Message is an ordinary message to a device token.
 func Message(token string) push.Message {
 	return push.Message{
-		NoticeID: 7, DeviceID: 11, Key: "n7-d11-k1", Kind: push.KindHTTP, Token: token,
+		NoticeID: 7, DeviceID: 11, Key: "n7-d11-k1", Address: push.Address{Kind: push.KindHTTP, Token: token},
 		Platform: "android", Title: "title", Body: "body", Link: "https://example.com/7",
 		ExpiresAt: time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC), CollapseID: "7",
 	}

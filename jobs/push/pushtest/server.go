@@ -22,6 +22,8 @@ type Conn struct {
 	net.Conn
 	server *Server
 	read   *bufio.Reader
+	asked  bool // a request was read, or tried to
+	h2     *h2  // nil: the peer speaks HTTP/1.1
 }
 
 // Script does what the server is to do with one connection, which is closed
@@ -89,6 +91,27 @@ func (s *Server) Requests() []Request {
 
 // Request reads one whole request and keeps it. ok is false if the peer went.
 func (c *Conn) Request() (r Request, ok bool) {
+	if !c.asked {
+		c.asked = true
+		if speaksHTTP2(c.read) {
+			c.h2 = newH2(c.Conn, c.read)
+		}
+	}
+	if c.h2 != nil {
+		r, ok = c.h2.request()
+	} else {
+		r, ok = c.plainRequest()
+	}
+	if !ok {
+		return Request{}, false
+	}
+	c.server.mu.Lock()
+	defer c.server.mu.Unlock()
+	c.server.requests = append(c.server.requests, r)
+	return r, true
+}
+
+func (c *Conn) plainRequest() (r Request, ok bool) {
 	req, err := http.ReadRequest(c.read)
 	if err != nil {
 		return Request{}, false
@@ -97,15 +120,15 @@ func (c *Conn) Request() (r Request, ok bool) {
 	if err != nil {
 		return Request{}, false
 	}
-	r = Request{Method: req.Method, Header: req.Header, Body: body}
-	c.server.mu.Lock()
-	defer c.server.mu.Unlock()
-	c.server.requests = append(c.server.requests, r)
-	return r, true
+	return Request{Method: req.Method, Header: req.Header, Body: body}, true
 }
 
-// Say writes text as it is; false if the peer has gone.
+// Say writes text as it is, or to a peer that speaks HTTP/2 the same in frames;
+// false if the peer has gone.
 func (c *Conn) Say(text string) bool {
+	if c.h2 != nil {
+		return c.h2.say(text) == nil
+	}
 	_, err := io.WriteString(c, text)
 	return err == nil
 }

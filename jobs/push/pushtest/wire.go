@@ -20,7 +20,7 @@ func testOneCall(t *testing.T, setup Setup) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := Serve(t, func(c *Conn) {
-				if _, ok := c.Request(); ok && c.Say(HTTP(200, "", setup.Sent)) {
+				if _, ok := c.Request(); ok && c.Say(HTTP(200, setup.SentHeader, setup.Sent)) {
 					c.Request()
 					end(c)
 				}
@@ -64,7 +64,7 @@ func testOneCall(t *testing.T, setup Setup) {
 
 // testRedirect wants a redirect to be an answer, not a way to go.
 func testRedirect(t *testing.T, setup Setup) {
-	other := Serve(t, Always(HTTP(200, "", setup.Sent)))
+	other := Serve(t, Always(HTTP(200, setup.SentHeader, setup.Sent)))
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		server := Serve(t, Always(HTTP(status, "Location: "+other.URL+"\r\n", "")))
 		r, err := setup.New(t, server.URL, ample).Send(t.Context(), Message("token"))
@@ -80,11 +80,11 @@ func testRedirect(t *testing.T, setup Setup) {
 
 // testMessage wants what is posted to be what was written.
 func testMessage(t *testing.T, setup Setup) {
-	server := Serve(t, Always(HTTP(200, "", setup.Sent)))
+	server := Serve(t, Always(HTTP(200, setup.SentHeader, setup.Sent)))
 	vendor := setup.New(t, server.URL, ample)
 	texts := []string{
 		"점검 안내 🔥", `quotes " and \ and '`, "lines\nand\ttabs\r\x00\x01\x1f\x7f", "</script>&<!--",
-		"\u2028\u2029\uFEFF", "가" /* not composed */, strings.Repeat("긴 글 ", 300),
+		"\u2028\u2029\uFEFF", "가" /* not composed */, strings.Repeat("긴 글 ", 200),
 	}
 	for i, text := range texts {
 		m := Message(fmt.Sprintf("token-%d-\"\\", i))
@@ -102,8 +102,12 @@ func testMessage(t *testing.T, setup Setup) {
 			t.Errorf("%s with %v, want POST with the credential", got.Method, got.Header)
 		}
 	}
-	if vendor.Limits().PayloadBytes <= 0 {
-		t.Errorf("limits %+v, want a positive number of bytes", vendor.Limits())
+	light, heavy := vendor.Weigh(push.Message{Title: "a"}), vendor.Weigh(push.Message{Title: strings.Repeat("가", 1000)})
+	if light.Max <= 0 || heavy.Bytes-light.Bytes < 3*1000-1 || heavy.Max != light.Max {
+		t.Errorf("a short message weighs %+v, a long one %+v", light, heavy)
+	}
+	if c := vendor.Credential(); c.Scope == "" || len(c.Fingerprint) != 12 || strings.Contains(setup.Secret, c.Fingerprint) {
+		t.Errorf("tells %+v of its credential", c)
 	}
 }
 

@@ -1,4 +1,6 @@
-package pushhttp
+// Package wire is what the vendors' packages share: how an answer is read, what
+// of its words is kept, and how a call ended that got none. It knows no vendor.
+package wire
 
 import (
 	"context"
@@ -11,13 +13,14 @@ import (
 	"bongsu/jobs/push"
 )
 
-// noAnswer says how a call ended that got no answer, in a short word and with
-// the cause as far as it hides what must be hidden.
-func noAnswer(ctx context.Context, err error, written bool, hide hider) error {
+// NoAnswer says how a call ended that got no answer: a *push.NoAnswerError with a
+// short word and the cause, as far as hide lets it through. written: the call may
+// have begun to leave. ctx is the call's own, with its limit.
+func NoAnswer(ctx context.Context, err error, written bool, hide Hider) error {
 	e := &push.NoAnswerError{Written: written, Err: err}
 	e.Code, e.Timeout = ending(ctx, err)
 	// The transport quotes an answer that it cannot read.
-	if told := hide.words(err.Error(), maxMessage); told != err.Error() {
+	if told := hide.Words(err.Error(), MaxMessage); told != err.Error() {
 		e.Err = errors.New(told)
 	}
 	return e
@@ -38,9 +41,11 @@ func ending(ctx context.Context, err error) (code string, timeout bool) {
 		return "tls", false
 	case errors.As(err, &op) && op.Op == "dial":
 		return dialing(err), isTimeout(err)
-	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), reset(err):
 		return "reset", false
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+	case Unprocessed(err):
+		return "goaway", false
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), ended(err):
 		return "closed", false
 	}
 	if isTimeout(err) {
@@ -72,4 +77,9 @@ func isTLS(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &cert) || errors.As(err, &record) ||
 		errors.As(err, &op) && (op.Op == "remote error" || op.Op == "local error")
+}
+
+// Nonsense is an answer that is none: it says as little as a timeout does.
+func Nonsense(code string, err error) error {
+	return &push.NoAnswerError{Written: true, Timeout: true, Code: code, Err: err}
 }
