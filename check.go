@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/url"
 	"text/tabwriter"
@@ -36,7 +37,14 @@ func (a *app) check(ctx context.Context) error {
 	if wrong != nil {
 		return wrong
 	}
-	return errors.Join(limits.check(), a.printReach(ctx, c, limits))
+	return errors.Join(limits.check(), usable(c, limits), a.printReach(ctx, c, limits))
+}
+
+// usable makes every vendor that is configured, and calls none.
+func usable(c Config, l Limits) error {
+	k, err := newKeyring(c, l, slog.New(slog.DiscardHandler))
+	k.stop()
+	return err
 }
 
 func (a *app) printSettings(c Config) {

@@ -141,3 +141,15 @@ func TestKeyringLooksByItself(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestCheckTriesTheKeys(t *testing.T) {
+	var out bytes.Buffer
+	err := run(t.Context(), []string{"bongsu", "check"}, []string{"BONGSU_FCM_KEY=hunter2", "BONGSU_DATA_DIR=" + t.TempDir()},
+		strings.NewReader(""), &out, t.Output())
+	if err == nil || !strings.Contains(err.Error(), "BONGSU_FCM_KEY cannot be used") {
+		t.Errorf("got %v", err)
+	}
+	if strings.Contains(out.String()+err.Error(), "hunter2") {
+		t.Error("the key is shown")
+	}
+}

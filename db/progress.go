@@ -16,11 +16,23 @@ type ReasonCount struct {
 	FirstAt, LastAt *time.Time
 }
 
+// ScopeProgress is how far a notice is in one scope.
+type ScopeProgress struct {
+	Scope   string
+	Total   int64
+	Sent    int64
+	Failed  int64
+	Waiting int64  // or under way
+	State   string // of the scope: ok, paused or probing
+	Reason  string // why it is not ok
+}
+
 // Progress is what a notice's page shows, read in one snapshot.
 type Progress struct {
 	Notice  Notice
 	Counts  Counts
 	Reasons []ReasonCount // most frequent first
+	Scopes  []ScopeProgress
 	NextDue *time.Time    // when the earliest waiting retry is due
 	Now     time.Time     // by the database's clock
 	Pace    Pace
@@ -42,6 +54,9 @@ func (db *DB) Progress(ctx context.Context, id int64) (p Progress, err error) {
 		if p.Reasons, err = reasonCounts(ctx, tx, &id, ""); err != nil {
 			return err
 		}
+		if p.Scopes, err = scopeProgress(ctx, tx, id); err != nil {
+			return err
+		}
 		if err := tx.QueryRow(ctx, `
 			SELECT now(), (SELECT min(w.wake_at) FROM notice_counter l CROSS JOIN LATERAL (
 				SELECT wake_at FROM delivery d WHERE d.notice_id = $1 AND d.scope = l.scope AND d.wake_at IS NOT NULL
@@ -55,6 +70,16 @@ func (db *DB) Progress(ctx context.Context, id int64) (p Progress, err error) {
 		return err
 	})
 	return p, db.noticed(err)
+}
+
+// scopeProgress reads the counts of a notice by scope, without those that nobody of its
+// audience is in.
+func scopeProgress(ctx context.Context, q querier, id int64) ([]ScopeProgress, error) {
+	return allRows[ScopeProgress](q.Query(ctx, `
+		SELECT c.scope, sum(c.total)::bigint AS total, sum(c.sent)::bigint AS sent, sum(c.failed)::bigint AS failed,
+			sum(c.pending + c.retrying + c.sending)::bigint AS waiting, coalesce(x.state, 'ok') AS state, coalesce(x.reason, '') AS reason
+		FROM notice_counter c LEFT JOIN vendor x ON x.scope = c.scope
+		WHERE c.notice_id = $1 GROUP BY c.scope, x.state, x.reason HAVING sum(c.total) > 0 ORDER BY c.scope`, id))
 }
 
 // reasonCounts reads the tallies of one notice, or of all; status "" is all.

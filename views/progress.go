@@ -19,8 +19,9 @@ type Progress struct {
 	Pace       Pace
 	Phases     []Phase
 	Groups     []ReasonGroup
-	Twice      int64  // devices that may have been told twice
-	LookedAt   string // when the numbers were read
+	Vendors    []VendorProgress // empty where all go to the HTTP vendor
+	Twice      int64            // devices that may have been told twice
+	LookedAt   string           // when the numbers were read
 	FinishedAt string
 	ExpiresAt  string
 
@@ -33,6 +34,15 @@ type Progress struct {
 
 	Acts     Acts
 	ActsSwap bool // the actions have changed since the reader's page: send them along
+}
+
+// VendorProgress is how far it is at one vendor.
+type VendorProgress struct {
+	Vendor              Vendor
+	Total, Sent, Failed int64
+	Waiting             int64  // or under way
+	State               string // ok, paused or probing
+	Reason              string // why it is not ok
 }
 
 // Counts are the parts of the whole. Retrying are those that wait after a

@@ -7,6 +7,7 @@ import (
 )
 
 type progressText struct {
+	Vendors, Vendor, Calls                                            string
 	Heading, Bar, Now, Average, Left, LookedAt, Ends, Phases          string
 	Reasons, Status, Reason, Number, Show, InArchive                  string
 	Total, Pending, Retrying, Sending, Sent, Failed, Skipped          string
@@ -20,6 +21,7 @@ func progressWords() progressText {
 		Heading: "Progress", Bar: "Share that is done", Now: "/s now", Average: "/s on average", Left: "about %s left",
 		LookedAt: "as of", Ends: "ends at", Phases: "Steps",
 		Reasons: "What did not arrive, by reason", Status: "Status", Reason: "Reason", Number: "Number", Show: "Show them", InArchive: "In the archive",
+		Vendors: "By vendor", Vendor: "Vendor", Calls: "Calls",
 		Total: "Total", Pending: "Waiting", Retrying: "Waiting for a retry", Sending: "Being sent", Sent: "Sent", Failed: "Failed",
 		Skipped: "Skipped", Unknown: "Unknown",
 		UnknownHint: "were called without an answer and wait for a decision.", Decide: "Decide",
@@ -128,4 +130,29 @@ func unknownText(n int64) string {
 // RepeatOf says which notice Send it again repeats, where it is not this one.
 func (progressText) RepeatOf(a Acts) string {
 	return "It repeats the newest of these, #" + a.RepeatID + " (" + a.RepeatState + ")."
+}
+
+// callsText says whether a vendor is called, and callsTone how that looks.
+func callsText(state, reason string) string {
+	switch {
+	case state == "ok":
+		return "as usual"
+	case state == "probing":
+		return "out of order, tried every 2 s"
+	case reason == "credentials_refused":
+		return "paused: our credentials are refused"
+	case reason == "not_configured":
+		return "paused: no settings for it"
+	case reason == "refusals":
+		return "paused: it refuses most"
+	default:
+		return "paused"
+	}
+}
+
+func callsTone(state string) ui.Tone {
+	if state == "ok" {
+		return ui.Good
+	}
+	return ui.Warn
 }

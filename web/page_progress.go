@@ -64,12 +64,32 @@ func shapeProgress(p db.Progress, can views.Can) views.Progress {
 		Twice: c.Twice, FinishedAt: stampOf(n.FinishedAt), NextDueAt: stampOf(p.NextDue),
 		Phases: phases(n, c), Groups: reasonGroups(n.ID, p.Reasons, can), Pace: shapePace(p.Pace),
 	}
+	v.Vendors = shapeVendors(p.Scopes)
 	if n.Estimate != nil {
 		v.Estimate = *n.Estimate
 	}
 	ended := n.State == db.Finished || n.State == db.Cancelled
 	v.Live = !ended || c.Open() > 0
 	return v
+}
+
+// shapeVendors gives how far a notice is at each vendor; none where the HTTP vendor is
+// the only one, since that is what the other counts say.
+func shapeVendors(scopes []db.ScopeProgress) (list []views.VendorProgress) {
+	if len(scopes) == 1 && scopes[0].Scope == db.KindHTTP {
+		return nil
+	}
+	for _, x := range scopes {
+		list = append(list, views.VendorProgress{Vendor: vendorAt(x.Scope), Total: x.Total, Sent: x.Sent, Failed: x.Failed,
+			Waiting: x.Waiting, State: x.State, Reason: x.Reason})
+	}
+	return list
+}
+
+// waitsAt tells whether something waits at a vendor. Where a notice has no list of
+// vendors it waits for every one.
+func waitsAt(list []views.VendorProgress, at views.Vendor) bool {
+	return len(list) == 0 || slices.ContainsFunc(list, func(v views.VendorProgress) bool { return v.Vendor == at && v.Waiting > 0 })
 }
 
 // addHindrance says what a notice that is not at its end waits for.
@@ -82,7 +102,7 @@ func addHindrance(v *views.Progress, id int64, st db.Status) {
 		v.NoWorker, v.NoWorkerSince = true, stampOf(st.LastWorkerAt)
 	}
 	for _, x := range st.Vendors {
-		v.VendorPaused = v.VendorPaused || x.State != "ok"
+		v.VendorPaused = v.VendorPaused || x.State != "ok" && waitsAt(v.Vendors, vendorAt(x.Scope))
 	}
 	for _, x := range st.Stalled {
 		if x.ID == id && v.QueueDownSince == "" && !v.NoWorker && !v.VendorPaused {
