@@ -14,7 +14,6 @@ import (
 
 	"bongsu/db"
 	"bongsu/jobs"
-	pushhttp "bongsu/jobs/push/http"
 	"bongsu/web"
 )
 
@@ -135,7 +134,7 @@ func (p *product) startWeb(ctx context.Context, c Config, l Limits, s *servers, 
 	}
 	deps := web.Deps{
 		CheckEndpoint: rule,
-		Pages:         pages, Log: log, CheckPayload: checkPayload(pushhttp.DefaultPayloadBytes),
+		Pages:         pages, Log: log, CheckPayload: checkPayload,
 		Limits: l.pages(), Rate: c.Rate, Expiry: c.Expiry, Ladder: l.steps(), Settings: settingsShown(c),
 		Traces: p.traces.provider(), Version: version(), Now: time.Now, SecureCookies: c.HTTPS, AdminsSecond: c.AdminsSecond,
 		TrustedProxies: c.TrustedProxies,
@@ -258,18 +257,6 @@ func processName() string {
 		host = "unknown"
 	}
 	return fmt.Sprintf("%s-%d-%x", host, os.Getpid(), time.Now().UnixNano()&0xffffff)
-}
-
-// checkPayload tells whether the vendor takes a text of at most limit bytes.
-func checkPayload(limit int) func(title, body, link string) []db.FieldError {
-	return func(title, body, link string) []db.FieldError {
-		n := len(title) + len(body) + len(link)
-		if n <= limit {
-			return nil
-		}
-		return []db.FieldError{{Field: "body", Message: fmt.Sprintf(
-			"must be shorter: title, body and link have %d bytes together, and the vendor takes %d", n, limit)}}
-	}
 }
 
 // settingsShown gives the settings in force as the Settings page shows them.

@@ -33,8 +33,8 @@ type Progress struct {
 	Counts  Counts
 	Reasons []ReasonCount // most frequent first
 	Scopes  []ScopeProgress
-	NextDue *time.Time    // when the earliest waiting retry is due
-	Now     time.Time     // by the database's clock
+	NextDue *time.Time // when the earliest waiting retry is due
+	Now     time.Time  // by the database's clock
 	Pace    Pace
 }
 

@@ -6,13 +6,15 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 
 	"bongsu/db"
 )
 
-// checkDraft puts d into its normal form and holds it against our limits and
-// the vendor's. It is an *db.InvalidError where a field is wrong.
-func (s *Server) checkDraft(d *db.Draft) error {
+// checkDraft puts d into its normal form and holds it against our limits and those of
+// the vendors that its audience has devices at. It is an *db.InvalidError where a field
+// is wrong.
+func (s *Server) checkDraft(ctx context.Context, d *db.Draft) error {
 	var fields []db.FieldError
 	var invalid *db.InvalidError
 	if err := db.CheckDraft(d); errors.As(err, &invalid) {
@@ -20,8 +22,11 @@ func (s *Server) checkDraft(d *db.Draft) error {
 	} else if err != nil {
 		return err
 	}
-	if s.payload != nil {
-		fields = append(fields, s.payload(d.Title, d.Body, d.Link)...)
+	if fields == nil && s.payload != nil {
+		var err error
+		if fields, err = s.tooLarge(ctx, s.payload(d.Title, d.Body, d.Link), d.Audience); err != nil {
+			return err
+		}
 	}
 	if fields != nil {
 		return &db.InvalidError{Fields: fields}
@@ -29,12 +34,36 @@ func (s *Server) checkDraft(d *db.Draft) error {
 	return nil
 }
 
+// PayloadFault says that a text is too large for a vendor.
+type PayloadFault struct {
+	Kind string // the vendor
+	db.FieldError
+}
+
+// tooLarge keeps of faults those of vendors that an audience has devices at, or all
+// where it has none yet. It asks the ledger only where there is a fault.
+func (s *Server) tooLarge(ctx context.Context, faults []PayloadFault, a db.Audience) (fields []db.FieldError, err error) {
+	if len(faults) == 0 {
+		return nil, nil
+	}
+	scopes, err := s.pages.AudienceScopes(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range faults {
+		if len(scopes) == 0 || slices.ContainsFunc(scopes, func(x db.ScopeCount) bool { return x.Kind == f.Kind }) {
+			fields = append(fields, f.FieldError)
+		}
+	}
+	return fields, nil
+}
+
 // accept stores d once, or finds the notice that has its key. Whatever becomes
 // of the client and of the time for the answer, the acceptance goes on to its
 // end, and the log tells it where the answer cannot. It fails as checkDraft and
 // db.AcceptNotice do, or with errUnsure when the time is over first.
 func (s *Server) accept(r *http.Request, d db.Draft, key *db.ClientKey) (db.Acceptance, error) {
-	if err := s.checkDraft(&d); err != nil {
+	if err := s.checkDraft(r.Context(), &d); err != nil {
 		return db.Acceptance{}, err
 	}
 	type result struct {

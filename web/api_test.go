@@ -185,9 +185,10 @@ func TestWhatIsWrongIsNamed(t *testing.T) {
 
 func TestVendorLimitsAreCheckedBeforeAcceptance(t *testing.T) {
 	x := newRig(t, func(d *Deps) {
-		d.CheckPayload = func(title, body, link string) []db.FieldError {
+		d.CheckPayload = func(title, body, link string) []PayloadFault {
 			if n := len(title) + len(body) + len(link); n > 20 {
-				return []db.FieldError{{Field: "body", Message: fmt.Sprintf("the vendor takes 20 bytes, these are %d", n)}}
+				words := fmt.Sprintf("the vendor takes 20 bytes, these are %d", n)
+				return []PayloadFault{{db.KindFCM, db.FieldError{Field: "body", Message: words}}}
 			}
 			return nil
 		}
@@ -200,6 +201,14 @@ func TestVendorLimitsAreCheckedBeforeAcceptance(t *testing.T) {
 	}
 	if a := x.call(db.Operator, "POST", "/notices", `{"title":"T","body":"short"}`); a.status != 202 {
 		t.Errorf("%d %s", a.status, a.body)
+	}
+	// What is too large for a vendor that nobody of the audience is at is taken.
+	x.call(db.Operator, "PUT", "/devices", `[{"token":"a","platform":"android","tags":["here"]},{"token":"b","platform":"ios","vendor":"fcm","tags":["there"]}]`)
+	for tag, want := range map[string]int{"here": 202, "there": 422} {
+		body := `{"title":"T","body":"twenty-one bytes it is","audience":{"tags":["` + tag + `"]}}`
+		if a := x.call(db.Operator, "POST", "/notices", body); a.status != want {
+			t.Errorf("to %s: %d %s", tag, a.status, a.body)
+		}
 	}
 }
 

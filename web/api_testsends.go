@@ -24,7 +24,7 @@ func apiTestSend(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err := f.err(); err != nil {
 		return err
 	}
-	if err := s.checkDraft(&d); err != nil {
+	if err := s.checkDraft(r.Context(), &d); err != nil {
 		return err
 	}
 	t, err := s.pages.CreateTestSend(r.Context(), d.Title, d.Body, d.Link, devices, actorOf(r))

@@ -14,7 +14,7 @@ import (
 // is stored already has nothing left to ask. Where it cannot be known it asks nothing:
 // the acceptance then says what is the matter.
 func (s *Server) askNobody(r *http.Request, m *views.Compose, d db.Draft) bool {
-	if s.checkDraft(&d) != nil {
+	if s.checkDraft(r.Context(), &d) != nil {
 		return false
 	}
 	about := audienceKey(d.Audience)

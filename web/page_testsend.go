@@ -39,7 +39,7 @@ func (s *Server) sendTest(w http.ResponseWriter, r *http.Request, m views.TestFo
 	devices := numbersOf(r.PostForm["device"])
 	draft, err := draftOf(m.Compose)
 	if err == nil {
-		err = s.checkDraft(&draft)
+		err = s.checkDraft(r.Context(), &draft)
 	}
 	if err = checkTestDevices(devices, err); err == nil {
 		var t db.TestSend

@@ -30,10 +30,10 @@ type Deps struct {
 	Log           *slog.Logger
 	Traces        trace.TracerProvider
 	Queues        QueueInspector
-	Memory        func(context.Context) (Memory, error)          // of Redis
-	Disk          func() (Disk, error)                           // of the database's data
-	CheckPayload  func(title, body, link string) []db.FieldError // the vendor's limits
-	CheckEndpoint db.EndpointRule                                // which endpoints of Web Push may be registered; nil: any
+	Memory        func(context.Context) (Memory, error)         // of Redis
+	Disk          func() (Disk, error)                          // of the database's data
+	CheckPayload  func(title, body, link string) []PayloadFault // the vendor's limits
+	CheckEndpoint db.EndpointRule                               // which endpoints of Web Push may be registered; nil: any
 	Limits        Limits
 	Rate          int           // calls a second over all processes; 0: no limit
 	Expiry        time.Duration // of a notice that does not give its own
@@ -86,7 +86,7 @@ type Server struct {
 	memory          func(context.Context) (Memory, error)
 	disk            func() (Disk, error)
 	watch           *watch
-	payload         func(title, body, link string) []db.FieldError
+	payload         func(title, body, link string) []PayloadFault
 	endpoint        db.EndpointRule
 	limits          Limits
 	expiry          time.Duration

@@ -95,9 +95,12 @@ func parseURL(raw string) (*url.URL, error) {
 // Kind is push.KindFCM.
 func (v *Vendor) Kind() push.Kind { return push.KindFCM }
 
+// Weigh is the function Weigh.
+func (v *Vendor) Weigh(m push.Message) push.Weight { return Weigh(m) }
+
 // Weigh counts what reaches the app, the notification and the data, as JSON. FCM
 // counts keys and values, so it finds a few bytes less and never more.
-func (v *Vendor) Weigh(m push.Message) push.Weight {
+func Weigh(m push.Message) push.Weight {
 	return push.Weight{Bytes: len(marshal(payloadOf(&m))), Max: maxPayload}
 }
 

@@ -119,7 +119,15 @@ func (v *Vendor) Kind() push.Kind { return push.KindHTTP }
 
 // Weigh counts title, body and link together, in bytes of UTF-8.
 func (v *Vendor) Weigh(m push.Message) push.Weight {
-	return push.Weight{Bytes: len(m.Title) + len(m.Body) + len(m.Link), Max: v.max}
+	w := Weigh(m)
+	w.Max = v.max
+	return w
+}
+
+// Weigh counts title, body and link together, in bytes of UTF-8, as a Vendor with the
+// preset does.
+func Weigh(m push.Message) push.Weight {
+	return push.Weight{Bytes: len(m.Title) + len(m.Body) + len(m.Link), Max: DefaultPayloadBytes}
 }
 
 // Credential tells the host and the bearer token's fingerprint.

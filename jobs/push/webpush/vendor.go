@@ -99,8 +99,11 @@ func (v *Vendor) Kind() push.Kind { return push.KindWebPush }
 // point in base64url.
 func (v *Vendor) PublicKey() string { return v.signer.public }
 
-// Weigh counts the payload before it is encrypted.
-func (v *Vendor) Weigh(m push.Message) push.Weight {
+// Weigh is the function Weigh.
+func (v *Vendor) Weigh(m push.Message) push.Weight { return Weigh(m) }
+
+// Weigh counts the payload before it is encrypted, in bytes.
+func Weigh(m push.Message) push.Weight {
 	plain, err := encode(&m)
 	if err != nil {
 		return push.Weight{Bytes: MaxPlain + 1, Max: MaxPlain}
