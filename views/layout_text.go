@@ -62,7 +62,7 @@ func pausedWhat(reason, kind string) string {
 			return "The vendor refuses our credentials. Nobody is charged and no device is disabled. Put the right key into the file that " + key +
 				"_FILE names: the workers read it again within seconds, try it, and go on by themselves. If the key is right and the trouble was elsewhere, press Try now."
 		}
-		return "The vendor refuses our credentials or redirects us. Check BONGSU_VENDOR_URL and BONGSU_VENDOR_TOKEN, restart with the right ones, then press Try now."
+		return "The vendor refuses our credentials or redirects us. Check BONGSU_VENDOR_URL and BONGSU_VENDOR_TOKEN. A token that comes from a file is read again when the file changes, and tried by itself; otherwise restart with the right ones, then press Try now."
 	case "not_configured":
 		return "There are devices at this vendor, and its settings are missing. Set them (" + settingsOf(kind) + ") and start the workers again: what waits is sent then."
 	case "backlog":
