@@ -128,7 +128,8 @@ func planByID(ctx context.Context, q querier, id int64, lock string) (ReplayPlan
 // StartPlan begins the run of plan id, over the set as it was planned. A second
 // press gives the run that there is. Where a run of the same selection that was
 // asked for before has not ended, it gives that one and other is true: what failed
-// in between belongs to no run. ErrNotFound.
+// in between belongs to no run. ErrNotFound; *ConflictError nothing_to_replay where
+// nobody would be told.
 func (db *DB) StartPlan(ctx context.Context, id int64, by Actor) (r Replay, other bool, err error) {
 	defer wrap(&err, "StartPlan(%d)", id)
 	err = db.tx(ctx, func(ctx context.Context, tx pgx.Tx) error {
@@ -143,11 +144,23 @@ func (db *DB) StartPlan(ctx context.Context, id int64, by Actor) (r Replay, othe
 		if r, err = addReplay(ctx, tx, p.selected(), p.Matched, p.AskedAt, by); err != nil {
 			return err
 		}
-		other = !r.AskedAt.Equal(p.AskedAt)
+		if other = !r.AskedAt.Equal(p.AskedAt); !other && p.nobody() {
+			return &ConflictError{Code: "nothing_to_replay",
+				Message: "nothing of this would be put back: make a new plan if that has changed meanwhile"}
+		}
 		_, err = tx.Exec(ctx, `UPDATE replay_plan SET replay_id = $2 WHERE id = $1`, id, r.ID)
 		return err
 	})
 	return r, other, err
+}
+
+// nobody tells whether a run would put nothing back.
+func (p ReplayPlan) nobody() bool {
+	n := p.Matched
+	for _, refused := range p.Refused {
+		n -= refused
+	}
+	return n == 0
 }
 
 func (p ReplayPlan) selected() selected {

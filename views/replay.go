@@ -1,6 +1,7 @@
 package views
 
 import (
+	"slices"
 	"strings"
 
 	"bongsu/views/ui"
@@ -56,9 +57,9 @@ func (r ReplayRun) left() int64 { return max(0, r.Matched-r.Replayed-r.skipped()
 func (r ReplayRun) over() bool { return r.State == "done" || r.State == "cancelled" }
 
 type replayText struct {
-	Title, Asked, By, Finished, Notice, Archive, Bar, LookAgain, Reasons, Reason, Number, Again string
-	Pause, Resume, Cancel                                                                       string
-	PlanTitle, PlanSkips, PlanStart, PlanBack, PlanFrozen, PlanNone                             string
+	Title, Asked, By, Finished, Notice, Archive, Bar, LookAgain, Reasons, Reason, Number, Again                 string
+	Pause, Resume, Cancel                                                                                       string
+	PlanTitle, PlanSkips, PlanStart, PlanBack, PlanFrozen, PlanNone, PlanNobody, PlanDisabled, PlanDisabledLink string
 }
 
 func replayWords() replayText {
@@ -68,9 +69,17 @@ func replayWords() replayText {
 		LookAgain: "Look again", Reasons: "Skipped, by reason", Reason: "Reason", Number: "Number", Again: "See those that failed again",
 		Pause: "Pause", Resume: "Resume", Cancel: "Cancel…",
 		PlanTitle: "Replay these?", PlanSkips: "Will be skipped, by reason", PlanStart: "Start the replay", PlanBack: "Back, do nothing",
-		PlanFrozen: "This is the set as it is now: what fails later does not belong to it. Each is put back once, whoever else presses; nothing has been done yet.",
-		PlanNone:   "Nothing matches any more. These may have been replayed meanwhile.",
+		PlanFrozen:       "This is the set as it is now: what fails later does not belong to it. Each is put back once, whoever else presses; nothing has been done yet.",
+		PlanNone:         "Nothing matches any more. These may have been replayed meanwhile.",
+		PlanNobody:       "All of them would be skipped, so there is nothing to start. Mend what they are skipped for, then choose them again in the archive.",
+		PlanDisabled:     "Devices are disabled when a vendor calls their address gone. If that was wrong, import a list of them with “Enable devices again that are disabled” under",
+		PlanDisabledLink: "Imports",
 	}
+}
+
+// disabled tells whether some are skipped because their device is disabled.
+func (m ReplayPlan) disabled() bool {
+	return slices.ContainsFunc(m.Refused, func(g ReasonGroup) bool { return g.Reason == "device_disabled" })
 }
 
 // planSays is the first sentence of a plan.

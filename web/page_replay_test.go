@@ -104,3 +104,24 @@ func (x *site) raw(path string) (body string, status int) {
 	}
 	return string(text), res.StatusCode
 }
+
+// A plan in which nobody would be told cannot be started, by its page or past it; it says
+// why, and where the way out is.
+func TestPlanOfNobody(t *testing.T) {
+	x := newSite(t, db.Admin, nil)
+	x.devices(2)
+	id := x.failedNotice(2)
+	x.sql(`UPDATE device SET disabled_at = now(), disabled_reason = 'token_expired'`)
+	plan := x.post("/archive/replays", "act", "all", "notice", id).at
+	v := x.get(plan)
+	if v.Find("form[action='"+plan+"/start']").Length() != 0 || v.Find("#plan-imports[href='/imports']").Length() != 1 ||
+		!strings.Contains(v.text("main"), "All of them would be skipped") {
+		t.Errorf("the plan: %s", v.text("main"))
+	}
+	if v := x.post(plan + "/start"); v.status != http.StatusConflict || !strings.Contains(v.text("main"), "make a new plan") {
+		t.Errorf("started past its page: %d %s", v.status, v.text("main"))
+	}
+	if n := x.get("/archive").Find("a[href^='/archive/replays/']").Length(); n != 0 {
+		t.Errorf("%d runs", n)
+	}
+}
