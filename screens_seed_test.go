@@ -91,6 +91,8 @@ func (x *screens) noticesOfScenes() {
 		INSERT INTO notice_counter (notice_id, shard, total, pending, retrying, sending, sent, failed, skipped, unknown, twice, attempts) VALUES
 			(1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), (2, 0, 12000, 9000, 0, 0, 3000, 0, 0, 0, 0, 3000), (3, 0, 900, 0, 0, 0, 300, 0, 600, 0, 0, 300),
 			(4, 0, 70, 10, 0, 0, 0, 55, 1, 4, 2, 70), (65, 0, 12000, 0, 0, 0, 11996, 4, 0, 0, 0, 12400), (66, 0, 12000, 3478, 90, 110, 8300, 22, 0, 0, 0, 8700);
+		INSERT INTO notice_counter (notice_id, scope, shard, total, pending, sent, attempts) VALUES (2, 'fcm:ios', 0, 600, 300, 300, 300),
+			(2, 'webpush:updates.push.services.mozilla.com', 0, 40, 30, 10, 10);
 		INSERT INTO notice_reason (notice_id, shard, status, reason, n) VALUES (4, 0, 'failed', 'token_expired', 30), (4, 0, 'failed', 'vendor_error', 25),
 			(4, 0, 'unknown', 'timeout', 4), (4, 0, 'skipped', 'no_consent', 1), (65, 0, 'failed', 'token_expired', 3), (65, 0, 'failed', 'vendor_error', 1), (66, 0, 'failed', 'token_expired', 22),
 			(3, 0, 'skipped', 'cancelled', 600);`)
