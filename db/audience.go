@@ -16,6 +16,9 @@ const matchesAudience = inAudience + `
 // lists gives a's platforms and tags as they are compared, or an *InvalidError.
 func (a Audience) lists() (platforms, tags []string, err error) {
 	platforms, tags = normalList(a.Platforms), normalList(a.Tags)
+	if len(tags) > MaxTags { // each costs a comparison with each device
+		return nil, nil, Invalid("audience", "may hold at most %d tags", MaxTags)
+	}
 	for _, list := range [][]string{platforms, tags} {
 		for _, s := range list {
 			if !plain(s) {
