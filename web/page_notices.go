@@ -105,7 +105,7 @@ func cancelPage(s *Server, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	m := views.CancelText(n.Title, c.Open())
+	m := views.CancelText(n.Title, stillOpen(n, c))
 	if m.Shell, err = s.shell(r, "notices"); err != nil {
 		return err
 	}
@@ -135,4 +135,14 @@ func firstHref(path, cursor string) string {
 		return ""
 	}
 	return path
+}
+
+// stillOpen is how many would not be told if a notice ended now: also those of its
+// audience that have no delivery yet, about.
+func stillOpen(n db.Notice, c db.Counts) int64 {
+	open := c.Open()
+	if n.FannedOutAt == nil && n.Estimate != nil {
+		open += max(0, *n.Estimate-c.Total)
+	}
+	return open
 }

@@ -47,3 +47,20 @@ func sameWords(a, b string) bool {
 	bare := strings.NewReplacer(" ", "", "▲", "", "✓", "").Replace
 	return bare(a) == bare(b)
 }
+
+// What is asked before a notice is cancelled counts also those who have no delivery yet.
+func TestCancelCountsThoseAhead(t *testing.T) {
+	x := newSite(t, db.Operator, nil)
+	x.devices(1)
+	at := x.post("/notices", "title", "Hello", "body", "Text", "category", "info").at
+	id := strings.TrimPrefix(at, "/notices/")
+	x.sql(`UPDATE notice SET state = 'sending', started_at = now(), estimate = 1000 WHERE id = $1::bigint`, id)
+	x.sql(`UPDATE notice_counter SET total = 100, sent = 60, pending = 40 WHERE notice_id = $1::bigint AND shard = 0`, id)
+	if got := x.get(at + "/cancel").text("main"); !strings.Contains(got, "Of the 940 deliveries still open") {
+		t.Errorf("it says %s", got)
+	}
+	x.sql(`UPDATE notice SET cut_at = now() WHERE id = $1::bigint`, id)
+	if got := x.get(at + "/cancel").text("main"); !strings.Contains(got, "Of the 40 deliveries still open") {
+		t.Errorf("gone through, it says %s", got)
+	}
+}
