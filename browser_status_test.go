@@ -175,7 +175,7 @@ func (o *onCall) losesVendor(s *site) {
 	o.reads("sending waits: vendor refuses us", "vendor", "paused")
 	o.says("main > section .note-bad", "The vendor refuses our credentials")
 	o.picture("status-vendor-paused.png")
-	o.follows("vendor", "The vendor refuses our credentials", "Let calls go on")
+	o.follows("vendor", "The vendor refuses our credentials", "it is read again within seconds")
 	o.picture("runbook-vendor-credentials.png")
 }
 
