@@ -37,7 +37,7 @@ var scenes = []struct {
 	{`UPDATE feeder SET redis_down_at = now(), redis_error = 'OOM command not allowed when used memory > ''maxmemory''.'`,
 		"redis", "down", "redis-full", "✕ sending waits: queue full", "OOM command", "Redis refuses tasks at its maxmemory"},
 	{`UPDATE vendor SET state = 'paused', reason = 'credentials_refused', detail = '401 <b>no</b>', since = now()`,
-		"vendor", "down", "vendor-credentials", "✕ sending waits: vendor refuses us", "401 <b>no</b>", "Set the right BONGSU_VENDOR_URL"},
+		"vendor", "down", "vendor-credentials", "✕ sending waits: vendor refuses us", "401 <b>no</b>", "Put the right token or key into its file"},
 	{`UPDATE vendor SET state = 'paused', reason = 'refusals', detail = '612 of 1,000', since = now()`,
 		"vendor", "down", "vendor-refusals", "✕ sending waits: vendor refuses most", "612 of 1,000", "Calls are paused, and you are asked"},
 	{`UPDATE vendor SET state = 'probing', reason = 'backlog', detail = '503', since = now(), next_probe_at = now() + interval '2 s'`,
